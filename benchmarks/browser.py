@@ -4,9 +4,9 @@
     python benchmarks/browser.py --quick     20 and 8 sentences
     python benchmarks/browser.py --dtype float16
 
-Both run the packaged weights as `translate/web_weights.py` rounds them (int8 by default), on one core.  *Equal*: the
-source ids, and the translations of greedy search and of four beams, token for token; *close*: translations that differ
-where float64 finds a margin below 1e-4 (the project's third implementation, `tests/independent.py`); the largest
+Both run the packaged weights as `webpage_data/page_weights.py` rounds them (int8 by default), on one core.  *Equal*:
+the source ids, and the translations of greedy search and of four beams, token for token; *close*: translations that
+differ where float64 finds a margin below 1e-4 (the project's third implementation, `tests/independent.py`); the largest
 differences of the translation's log-probabilities (nats) and of the maps of all heads; of switching each head off, by
 its mean and by zeros, the largest difference of the effect on a token's log-probability, beyond 1 % of it.  *Ids*: the
 tokenizer on every text of storybook and on 20,000 random strings.
@@ -105,8 +105,8 @@ class Subject:
         from seq2see.translate.codec import Seq2SeeCodec
         from seq2see.translate.decoding import GenerationDefaults
         from seq2see.translate.torch_engine import TorchEngine
-        from seq2see.translate.web_weights import web_weights
         from seq2see.webpage.assembly import bundle
+        from seq2see.webpage_data.page_weights import web_weights
 
         torch.set_num_threads(1)
         self.folder = packaged_folder(self.name)

@@ -62,19 +62,20 @@ def work(*, source: str, out: str, resume: bool, pooled: int, run: str | None) -
     from identity import copying_lines
 
     from seq2see import Translator
-    from seq2see.cli import corpus
-    from seq2see.cli.asked import Asked
+    from seq2see.cli.translating import line_files
+    from seq2see.cli.translating.request import Asked
 
-    corpus.POOLED = pooled
+    line_files.POOLED = pooled
     load = partial(by_model, run) if run else copying_lines
     asked = by_model(run, threads=None) if run else load()
     assert isinstance(asked, Asked) and isinstance(asked.translator, Translator)
-    corpus.translate_lines(corpus.LineFile.checked(Path(source)), Path(out), asked, load, resume=resume, overwrite=True)
+    lines = line_files.LineFile.checked(Path(source))
+    line_files.translate_lines(lines, Path(out), asked, load, resume=resume, overwrite=True)
 
 
 def by_model(run: str, *, threads: int | None = 1) -> Any:
     from seq2see import Translator
-    from seq2see.cli.asked import Asked
+    from seq2see.cli.translating.request import Asked
 
     return Asked(Translator.from_pretrained(run, threads=threads), (None,),
                  {"source": None, "num_beams": 1, "keep": "", "alternatives": 1})

@@ -37,11 +37,11 @@ from _frame import arguments, end, is_trained
 from sacrebleu.metrics import CHRF
 
 from seq2see import Translator
-from seq2see.configs.everyday.variation import MONTHS
 from seq2see.errors import UserError
 from seq2see.text.segments import count_sentences
 from seq2see.training.config import DataConfig
 from seq2see.training.evaluation import scores_of
+from seq2see.training.everyday.variation import MONTHS
 from seq2see.training.pairs import Pair, evenly_spaced, load_split
 
 BEAMS = 4

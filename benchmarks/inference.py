@@ -144,7 +144,7 @@ def make_shape(shape: str, folder: Path, texts: Sequence[str], **smaller: int) -
     import torch
     from transformers import AutoModelForSeq2SeqLM, M2M100Config, MarianConfig
 
-    from seq2see.translate.export import exported
+    from seq2see.translate.ctranslate2_export import exported
 
     folder.mkdir()
     heads = {"encoder_layers": 6, "decoder_layers": 6, "scale_embedding": True, "max_position_embeddings": 512}

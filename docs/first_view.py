@@ -19,11 +19,11 @@ from seq2see.lens.corpora.replay import load_replay
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import NAMES
 from seq2see.serve.access import Caller
-from seq2see.serve.dialects.v1 import LookBody, look_reply
+from seq2see.serve.apis.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.ui.first import example_model
-from seq2see.translate.example_pairs import PAIRS, SOURCE, TARGET, sentences
 from seq2see.translate.loaded_checkpoint import fingerprint
+from seq2see.webpage_data.example_pairs import PAIRS, SOURCE, TARGET, sentences
 
 FILE = Path(__file__).resolve().parent.parent / "serve" / "ui" / "first_view.json.gz"
 SHOWN = 8  # candidates of a step

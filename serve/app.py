@@ -21,8 +21,8 @@ from seq2see import __version__
 from seq2see.errors import UserError
 from .access import KEYS_VARIABLE
 from .api_errors import APIError
-from .dialects import comparing, huggingface, inside, lessons, libretranslate, translate_file, v1
-from .dialects.bodies import ERRORS, bad_request
+from .apis import comparing, huggingface, inside, lessons, libretranslate, translate_file, v1
+from .apis.bodies import ERRORS, bad_request
 from .reloading import reload_router
 from .request_checks import PAGE, RequestChecks
 from .request_log import HEADER, RequestLines, RequestLog

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from seq2see.errors import UserError
 from ..translate.translator import Translator
 from .api_errors import APIError
-from .dialects.bodies import key_wanted
+from .apis.bodies import key_wanted
 from .service import Service
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from seq2see.cli.asked import Asked
+from seq2see.cli.translating.request import Asked
 from seq2see.translate import Translator
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.results import EngineOutput, Hypothesis, Ids, Wanted

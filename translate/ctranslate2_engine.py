@@ -1,4 +1,4 @@
-"""The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models it supports (see `export.py`).
+"""The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models it supports (see `ctranslate2_export.py`).
 
 CTranslate2 has one global seed, so samples would depend on the batch.  This engine therefore never samples.
 """
@@ -18,8 +18,8 @@ import ctranslate2
 
 from seq2see.errors import as_user_error
 from seq2see.memory import check_memory
+from .ctranslate2_export import VOCABULARY
 from .decoding import DecodingOptions, GenerationDefaults
-from .export import VOCABULARY
 from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 BATCH_TOKENS = 512  # source tokens in one batch, including padding; more exceed the CPU cache, especially with beams
@@ -31,10 +31,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 class CTranslate2Engine:
-    """Translates with an exported model (`export.py`).
+    """Translates with an exported model (`ctranslate2_export.py`).
 
     Args:
-        folder: an export of `export.py` that has passed its manifest check.
+        folder: an export of `ctranslate2_export.py` that has passed its manifest check.
         defaults: the checkpoint's; the engine uses its settings that are not decoding options.
         precision: of the export's weights: int8 or float32.
         threads: sentences are sharded among them; each sentence runs on one.

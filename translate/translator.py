@@ -32,9 +32,9 @@ from ..text.plain import characters
 from ..text.protection import Protection
 from ..tokenizer.tagging import T5, spoken_pair
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
+from .ctranslate2_export import NotForCTranslate2, exported, why_not
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
-from .export import NotForCTranslate2, exported, why_not
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .results import Engine, Translation, with_chances
 from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed

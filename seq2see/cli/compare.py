@@ -16,8 +16,8 @@ from seq2see.lens.records.roles import measured_record
 from seq2see.streams import only_results_on_stdout, printable
 from seq2see.training.evaluation import check_language_pair, load_on_one_engine
 from seq2see.translate import Translation, Translator
+from seq2see.translate.other_model import check_one_sentence, forced
 from seq2see.translate.segment_translator import check_text
-from seq2see.translate.under_another import check_one_sentence, forced
 from seq2see.webpage.static_page import percent
 
 SHOWN = 24  # matched heads on the terminal, the most different first; a page has all

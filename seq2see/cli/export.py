@@ -7,7 +7,7 @@ from pathlib import Path
 from seq2see.errors import UserError
 from seq2see.folders import LESSONS_MODEL, packaged_lessons, resolve_folder
 from seq2see.pretrained import packaged_folder
-from seq2see.translate import Translator, export, stock
+from seq2see.translate import Translator, ctranslate2_export, transformers_export
 
 TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8", "float16")}
 
@@ -29,11 +29,11 @@ def run(args: argparse.Namespace) -> None:
         if args.format == "transformers":
             made = out or model / args.format
             make_room(made)
-            stock.write(model, made)
+            transformers_export.write(model, made)
         elif out:
-            export.write(model, out, quantization=args.quantization or "int8")
+            ctranslate2_export.write(model, out, quantization=args.quantization or "int8")
         else:
-            made = export.exported(model, quantization=args.quantization or "int8")
+            made = ctranslate2_export.exported(model, quantization=args.quantization or "int8")
     except OSError as error:
         if error.filename and Path(error.filename).is_file() and not os.access(error.filename, os.R_OK):
             raise  # the model cannot be read
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
 
 def write_page(args: argparse.Namespace) -> None:
     """The explorer with the model inside."""
-    from seq2see.translate.web_page import web_page  # imports torch
+    from seq2see.webpage_data.one_file import web_page  # imports torch
 
     translator = Translator.from_pretrained(args.run, engine="torch")
     out = Path(args.out or f"{translator.name or 'model'}.html")

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 
 from ...lens.data.word_maps import top_source_words
 from ..api_errors import APIError
-from ..dialects import comparing, inside, lessons, v1
-from ..dialects.bodies import bad_request
-from ..dialects.v1 import LookBody
+from ..apis import comparing, inside, lessons, v1
+from ..apis.bodies import bad_request
+from ..apis.v1 import LookBody
 from ..server_metrics import Metrics
 from ..service import Service
 from .calls import REFUSALS

@@ -15,9 +15,9 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.corpora.replay import FILE as REPLAY
-from ...translate.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
+from ...webpage_data.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from ..service import Service
 
 

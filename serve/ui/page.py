@@ -14,11 +14,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...lens.show.trace_page import script
 from ...tokenizer.language_codes import language_name
-from ...translate.example_pairs import SOURCE, TARGET, sentences
 from ...translate.translator import Translator
 from ...webpage.assembly import style
+from ...webpage_data.example_pairs import SOURCE, TARGET, sentences
 from ..access import AccessControl
-from ..dialects.v1 import LookBody
+from ..apis.v1 import LookBody
 from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings

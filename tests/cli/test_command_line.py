@@ -182,7 +182,7 @@ def test_every_dependency_is_named_with_what_brings_it(root):
 def exported_run(tmp_path_factory):
     """A tiny run with its export."""
     pytest.importorskip("ctranslate2")
-    from seq2see.translate.export import exported
+    from seq2see.translate.ctranslate2_export import exported
 
     run = tiny.save(tmp_path_factory.mktemp("run"), *tiny.make("seq2see"))
     exported(run, quantization="int8")

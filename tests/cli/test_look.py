@@ -16,7 +16,7 @@ from seq2see.lens.data.view_names import OF_ATTENTION
 from seq2see.lens.records.trust import UNMEASURED
 from seq2see.lens.show.maps import NOT_CALIBRATED
 from seq2see.streams import printable
-from seq2see.translate.export import weights_hash
+from seq2see.translate.ctranslate2_export import weights_hash
 from seq2see.translate.loaded_checkpoint import fingerprint
 from tests.full_disk import files_of_at_most
 

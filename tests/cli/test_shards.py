@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see import __version__
-from seq2see.cli import shards, translate_on_ray
-from seq2see.cli.asked import Asked
-from seq2see.cli.shards import join, plan, read, record, unfinished, unjoined, write
+from seq2see.cli.translating import line_shards, ray_workers
+from seq2see.cli.translating.line_shards import join, plan, read, record, unfinished, unjoined, write
+from seq2see.cli.translating.request import Asked
 from seq2see.errors import UserError
 
 KEY = "a model and its options"
@@ -45,7 +45,7 @@ def test_shards_joined_are_the_file(tmp_path_factory, given_lines, size, ended):
     finish([job], output)
     expected = content if ended or (given_lines and given_lines[-1]) else content.removesuffix(b"\n")
     assert job.output.read_bytes() == expected and numbers == [*range(1, expected.count(b"\n") + 1)]
-    assert not unjoined([job], output) and sorted(os.listdir(output)) == [shards.RECORD, "file"]
+    assert not unjoined([job], output) and sorted(os.listdir(output)) == [line_shards.RECORD, "file"]
 
 
 def test_a_corrected_line_is_one_shard_and_other_options_are_all(tmp_path):
@@ -113,7 +113,8 @@ def test_nothing_half_written_gets_a_shard_s_name(tmp_path, monkeypatch):
     for wrong in (["A"], ["A", "B", "C"]):
         with pytest.raises(ValueError, match="lines 1 to 2"):
             write(shard, wrong)
-    monkeypatch.setattr(shards.os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    error = OSError(28, "No space left on device")
+    monkeypatch.setattr(line_shards.os, "fsync", lambda _: (_ for _ in ()).throw(error))
     with pytest.raises(OSError, match="No space left") as full:
         write(shard, ["A", "B"])
     assert full.value.filename == str(shard.finished) and not os.listdir(job.folder)
@@ -127,25 +128,25 @@ def test_nothing_half_written_gets_a_shard_s_name(tmp_path, monkeypatch):
 
 
 def wanted(run="tiny", version=__version__):
-    given = dict.fromkeys(translate_on_ray.ARGUMENTS) | {"run": str(run), "engine": "torch", "device": "cpu",
+    given = dict.fromkeys(ray_workers.ARGUMENTS) | {"run": str(run), "engine": "torch", "device": "cpu",
                                                          "keep": "", "alternatives": 1}
-    return translate_on_ray.Wanted(tuple(given.items()), "", 1, version)
+    return ray_workers.Wanted(tuple(given.items()), "", 1, version)
 
 
 def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_path, monkeypatch, translator):
     source, output = made(tmp_path, file=b"The cat.\n\nThe cat did not cross.\n")
     [job] = plan(source, output, lines=2, key=KEY)
     asked = Asked(translator, ("fr", "de"), {})
-    monkeypatch.setattr(translate_on_ray, "loaded", lambda wanted: asked)
+    monkeypatch.setattr(ray_workers, "loaded", lambda wanted: asked)
     for shard in job.shards:
-        translate_on_ray.translate_shard(shard, wanted())
+        ray_workers.translate_shard(shard, wanted())
     join(job, output)
     expected = ["\t".join(translator(text, target=one).text.replace("\t", " ") for one in ("fr", "de"))
                 for text in ("The cat.", "", "The cat did not cross.")]
     assert (output / "file").read_text("utf-8").splitlines() == expected
     write(job.shards[0], ["kept", "kept"])
-    monkeypatch.setattr(translate_on_ray, "loaded", None)
-    translate_on_ray.translate_shard(job.shards[0], wanted())
+    monkeypatch.setattr(ray_workers, "loaded", None)
+    ray_workers.translate_shard(job.shards[0], wanted())
     assert job.shards[0].finished.read_bytes() == b"kept\nkept\n"
 
     def refuses(texts, **_):
@@ -153,13 +154,13 @@ def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_p
             raise UserError("too long")
         return [translator(text) for text in texts]
 
-    monkeypatch.setattr(translate_on_ray, "loaded", lambda wanted: Asked(refuses, ("fr",), {}))
+    monkeypatch.setattr(ray_workers, "loaded", lambda wanted: Asked(refuses, ("fr",), {}))
     with pytest.raises(UserError, match="file, line 3: too long"):
-        translate_on_ray.translate_shard(job.shards[1], wanted())
+        ray_workers.translate_shard(job.shards[1], wanted())
 
 
 def test_a_worker_refuses_another_version_and_other_weights(folder):
-    load = translate_on_ray.loaded.__wrapped__
+    load = ray_workers.loaded.__wrapped__
     with pytest.raises(UserError, match=r" has seq2see \S+, the command has 0.0.0; install the same"):
         load(wanted(version="0.0.0"))
     with pytest.raises(UserError, match="has other weights on .*; copy the same model to each machine"):

@@ -19,12 +19,12 @@ import psutil
 import pytest
 from identity import copying, copying_lines
 
-from seq2see.cli import corpus
-from seq2see.cli.asked import Asked
-from seq2see.cli.corpus import LineFile, translate_lines
-from seq2see.cli.files import translated_name
 from seq2see.cli.parser import build_parser, parse
-from seq2see.cli.part import Part, only_writer
+from seq2see.cli.translating import line_files
+from seq2see.cli.translating.document_files import translated_name
+from seq2see.cli.translating.line_files import LineFile, translate_lines
+from seq2see.cli.translating.part import Part, only_writer
+from seq2see.cli.translating.request import Asked
 from seq2see.documents import formats
 from seq2see.documents.protocol import Document, FileOptions, Text
 from seq2see.errors import UserError
@@ -174,7 +174,7 @@ def test_a_document_without_text_is_copied_and_that_is_said(copied, tmp_path):
 def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_path, monkeypatch):
     texts = [Text(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
     read = lambda data, options, *, name: Document(texts, lambda found: repr((found, options)).encode())  # noqa: E731
-    monkeypatch.setattr("seq2see.cli.files.AT_ONCE", 4)
+    monkeypatch.setattr("seq2see.cli.translating.document_files.AT_ONCE", 4)
     for module in ("table", "json_strings"):
         monkeypatch.setattr(f"seq2see.documents.{module}.read", read)
     for name in ("a.csv", "a.json"):
@@ -198,7 +198,7 @@ def test_a_txt_is_a_document_unless_something_asks_for_lines(copied, tmp_path, m
         asked.clear()
         assert copied("a.txt", "-o", f"out{len(options)}{options[:1]}", *options)[0] == 0
         assert sorted({*asked}) == sorted(texts.splitlines() if options else [" ".join(texts.split("\n")).strip()])
-    monkeypatch.setattr("seq2see.cli.files.MOST_BYTES", len(texts) - 1)
+    monkeypatch.setattr("seq2see.cli.translating.document_files.MOST_BYTES", len(texts) - 1)
     asked.clear()
     assert copied("a.txt")[0] == 0 and asked == texts.splitlines()
 
@@ -254,7 +254,7 @@ def test_lines_come_out_as_they_are_whatever_is_around_them(tmp_path):
 
 def test_lines_are_as_of_single_calls(command, tmp_path, monkeypatch):
     """As text or as JSON; and as the lines of standard input."""
-    monkeypatch.setattr(corpus, "WINDOW", 2)
+    monkeypatch.setattr(line_files, "WINDOW", 2)
     texts = ["The cat is tired.", "", "The owl lent the ladder to the crow. It was grateful.", "12345", "The bag."]
     translator = Translator.from_pretrained("storybook", threads=1)
     monkeypatch.setattr(Translator, "from_pretrained", lambda *_, **__: translator)
@@ -317,7 +317,7 @@ def test_a_file_that_changes_meanwhile_is_no_result(tmp_path, monkeypatch):
 def test_whatever_a_kill_leaves_is_completed(tmp_path):
     """Of any length of the unfinished output."""
     translated(LINES, tmp_path)
-    part = Part(tmp_path / "out.fr", corpus.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
+    part = Part(tmp_path / "out.fr", line_files.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
     for size in range(random.randrange(4), len(LINES) + 1, 4):
         (tmp_path / "out.fr").unlink()
         part.begin()
@@ -329,7 +329,7 @@ def test_whatever_a_kill_leaves_is_completed(tmp_path):
 def test_what_is_there_is_not_translated_again(tmp_path, monkeypatch):
     lines = b"".join(b"The cat %d.\n" % number for number in range(40))
     (tmp_path / "in.en").write_bytes(lines)
-    part = Part(tmp_path / "out.fr", corpus.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
+    part = Part(tmp_path / "out.fr", line_files.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
     part.begin()
     part.path.write_bytes(b"done\n" * 30 + b"half")
     assert translated(lines, tmp_path) == b"done\n" * 30 + b"".join(lines.splitlines(keepends=True)[30:])
@@ -342,7 +342,7 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
 
     def begun(lines=b"The cat.\n"):
         (tmp_path / "b.txt").unlink(missing_ok=True)
-        part = Part(tmp_path / "b.txt", corpus.about(LineFile.checked(tmp_path / "a.txt"), copying_lines()))
+        part = Part(tmp_path / "b.txt", line_files.about(LineFile.checked(tmp_path / "a.txt"), copying_lines()))
         part.path.unlink(missing_ok=True)
         part.begin()
         part.path.write_bytes(lines)
@@ -401,7 +401,7 @@ def test_an_output_is_complete_only_if_it_is_known_to_be_this_one(copied, tmp_pa
 def test_a_kill_while_an_output_is_finished_leaves_it_to_be_resumed(step, copied, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(LINES)
     with monkeypatch.context() as killed:
-        killed.setattr("seq2see.cli.part.Part.finish" if step == "finish" else "seq2see.cli.part.os.replace",
+        killed.setattr("seq2see.cli.translating.part." + {"finish": "Part.finish", "replace": "os.replace"}[step],
                        lambda *_, **__: sys.exit(9))
         assert copied("a.txt", "--resume")[0] == 9
     assert not (tmp_path / "a.fr.txt").exists()
@@ -414,7 +414,7 @@ def test_a_kill_while_an_output_is_finished_leaves_it_to_be_resumed(step, copied
 
 def test_a_full_disk_leaves_lines_to_go_on_from(copied, tmp_path, monkeypatch):
     lines = b"".join(b"The cat %d.\n" % number for number in range(300))
-    monkeypatch.setattr(corpus, "WINDOW", 16)
+    monkeypatch.setattr(line_files, "WINDOW", 16)
     (tmp_path / "a.txt").write_bytes(lines)
     with files_of_at_most(2_000):
         code, out, err = copied("a.txt", "--lines")
@@ -433,7 +433,7 @@ def test_a_line_that_a_model_refuses_is_named_and_those_before_it_stay(copied, t
             raise UserError("the text is too long")
         return translations(asked, texts)
 
-    monkeypatch.setattr(corpus, "WINDOW", 4)
+    monkeypatch.setattr(line_files, "WINDOW", 4)
     monkeypatch.setattr(Asked, "translations", refuse)
     (tmp_path / "a.txt").write_text("The cat.\n" * 9 + "No.\nThe end.\n")
     code, out, err = copied("a.txt", "--lines")
@@ -449,7 +449,7 @@ FORKS.set_forkserver_preload([__name__])
 
 
 def copy_file(source, out, pooled) -> None:
-    corpus.POOLED, corpus.WINDOW = pooled, 16
+    line_files.POOLED, line_files.WINDOW = pooled, 16
     translate_lines(LineFile.checked(source), out, copying_lines(), copying_lines, resume=True, overwrite=False)
 
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from seq2see.cli import translate_on_ray
-from seq2see.cli.shards import SHARDS
+from seq2see.cli.translating import ray_workers
+from seq2see.cli.translating.line_shards import SHARDS
 
 LINES = 3_000
 
@@ -50,7 +50,7 @@ def finished(corpus):
 
 def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, monkeypatch):
     folders = (corpus / "in", corpus / "out")
-    monkeypatch.setattr(translate_on_ray, "REACH_SECONDS", 1)
+    monkeypatch.setattr(ray_workers, "REACH_SECONDS", 1)
     for options, said in (
         (("--ray", "127.0.0.1:9"), "cannot reach Ray at 127.0.0.1:9; start it with ray start --head, and"),
         (("--ray", "ray://here"), "--ray ray://here: expected HOST:PORT or auto"),

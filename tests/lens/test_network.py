@@ -14,7 +14,7 @@ from seq2see.lens.changes.interventions import ablate, mean_outputs, patch, reco
 from seq2see.lens.questions.beam_search_tree import beam_tree
 from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
 from seq2see.passes.hooks import STACKS, Head, all_heads, capture, layers_of, replaced
-from seq2see.translate.web_weights import web_weights
+from seq2see.webpage_data.page_weights import web_weights
 
 TEXTS = ["The cat did not cross the street.", "It was too wide.", "An owl lent 12 ladders to the crow, didn't it?"]
 SETUP = """([manifest, data, config, generation]) => {

@@ -20,7 +20,7 @@ from seq2see.lessons.contents import chosen
 from seq2see.lessons.drawing import INK, Bars, to_svg
 from seq2see.lessons.workbench import Workbench
 from seq2see.manifest import write_manifest
-from seq2see.serve.dialects.lessons import Lessons
+from seq2see.serve.apis.lessons import Lessons
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
@@ -119,7 +119,7 @@ def test_of_a_model_that_no_browser_runs_the_record_alone_is_written(
     def refuse(*_: Any, **__: Any) -> None:
         raise UserError("not in a browser")
 
-    monkeypatch.setattr("seq2see.translate.web_page.web_page", refuse)
+    monkeypatch.setattr("seq2see.webpage_data.one_file.web_page", refuse)
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)
     assert cli.main(["lessons", "3", "--out", str(tmp_path), "--quick"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]

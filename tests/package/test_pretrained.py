@@ -17,7 +17,7 @@ from seq2see.errors import UserError
 from seq2see.folders import check_folder, local_folder, resolve_folder
 from seq2see.manifest import check_manifest
 from seq2see.pretrained import NAMES
-from seq2see.translate.export import exported, weights_hash
+from seq2see.translate.ctranslate2_export import exported, weights_hash
 
 pytest.importorskip("ctranslate2")
 SHIPPED = pretrained.HOME
@@ -124,7 +124,7 @@ def test_what_is_measured_of_a_packaged_model_is_kept_in_the_cache(command, home
 
 
 def test_nothing_is_written_beside_a_model_or_elsewhere(command, home, tmp_path, monkeypatch):
-    monkeypatch.setattr("seq2see.translate.export.write", lambda *_, **__: pytest.fail("exported"))
+    monkeypatch.setattr("seq2see.translate.ctranslate2_export.write", lambda *_, **__: pytest.fail("exported"))
     before = state(home)
     translator = Translator.from_pretrained("everyday")
     assert translator("The red cat.").engine == "ctranslate2"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.serve.dialects.bodies import bad_request
-from seq2see.serve.dialects.v1 import TranslateBody
+from seq2see.serve.apis.bodies import bad_request
+from seq2see.serve.apis.v1 import TranslateBody
 from seq2see.serve.settings import read_settings
 from seq2see.training.config import load_config
 from seq2see.translate.decoding import DecodingOptions

@@ -20,7 +20,7 @@ from .build_wheel import build_wheel
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 FOLDERS = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures",
-           "lessons", "documents", "serve", "configs", "webpage", "passes", "text")  # fmt: skip
+           "lessons", "documents", "serve", "configs", "webpage", "passes", "text", "webpage_data")  # fmt: skip
 EVERY_MODULE = """
 import importlib, pkgutil, sys
 extras = ("gradio", "fastapi", "uvicorn", "starlette", "prometheus_client", "ctranslate2", "peft", "ray",

@@ -22,7 +22,7 @@ UNIX_ONLY = {
 }
 NO_MODULES = ["resource", "fcntl", "grp", "pwd", "termios", "tty", "pty", "syslog", "uvloop"]
 FOLDERS = ["seq2see", "configs", "modeling", "tokenizer", "translate", "storybook", "training", "lens",
-           "measures", "lessons", "documents", "serve", "webpage", "passes", "text"]  # fmt: skip
+           "measures", "lessons", "documents", "serve", "webpage", "passes", "text", "webpage_data"]  # fmt: skip
 FILES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
 

@@ -11,9 +11,9 @@ from seq2see import Translator
 from seq2see.lens import compare
 from seq2see.serve.access import Caller
 from seq2see.serve.api_errors import APIError
-from seq2see.serve.dialects.comparing import CompareBody, compare_reply
+from seq2see.serve.apis.comparing import CompareBody, compare_reply
 from seq2see.serve.service import Service
-from seq2see.translate.under_another import forced
+from seq2see.translate.other_model import forced
 
 TEXT = "The cat did not cross."
 

@@ -20,8 +20,8 @@ from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions, Text
 from seq2see.errors import UserError
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
-from seq2see.serve.dialects import translate_file
-from seq2see.serve.dialects.translate_file import disposition, safe_name
+from seq2see.serve.apis import translate_file
+from seq2see.serve.apis.translate_file import disposition, safe_name
 from seq2see.serve.downloads import Download, Downloads
 from seq2see.serve.service import DOCUMENTS_OF_ONE, Service
 from seq2see.serve.settings import ServerSettings, read_settings
@@ -329,7 +329,7 @@ def test_no_file_is_written_to_the_disk_and_so_many_arrive_at_a_time(client, mon
     monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", lambda *_: pytest.fail("a file"))
     with stub_server(file_bytes=5_000_000) as large:
         assert "translatedFileUrl" in send(large, b" " * 1_200_000).json()
-    monkeypatch.setattr("seq2see.serve.dialects.translate_file.MOST_ARRIVING", 0)
+    monkeypatch.setattr("seq2see.serve.apis.translate_file.MOST_ARRIVING", 0)
     with stub_server() as busy:
         assert told(send(busy), 503) == "the server is busy: try again in a second"
 

@@ -7,7 +7,7 @@ import pytest
 from huggingface_hub import InferenceClient
 from huggingface_hub.errors import HfHubHTTPError
 
-from seq2see.serve.dialects.huggingface import Parameters
+from seq2see.serve.apis.huggingface import Parameters
 from seq2see.translate.decoding import DecodingOptions
 
 

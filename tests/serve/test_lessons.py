@@ -7,8 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import Stub
 
+from seq2see.serve.apis import lessons
 from seq2see.serve.app import make_app
-from seq2see.serve.dialects import lessons
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 

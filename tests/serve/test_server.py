@@ -248,7 +248,7 @@ def test_the_first_two_requests_may_both_need_torch(folder):
 
 def test_before_the_first_look_there_is_no_torch(folder):
     """With the page, a translation and a detected language."""
-    from seq2see.translate.export import exported
+    from seq2see.translate.ctranslate2_export import exported
 
     exported(folder, quantization="int8")  # by torch, once, beside the checkpoint
     with Process(str(folder), "--port", "0", stub=False) as server:

@@ -13,8 +13,8 @@ from seq2see import Translator
 from seq2see.lens import tracing
 from seq2see.passes.forced_pass import forced_pass
 from seq2see.passes.pausing import pause
+from seq2see.serve.apis.v1 import LookBody, look_reply
 from seq2see.serve.app import make_app
-from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults

@@ -13,7 +13,7 @@ from seq2see.lens.changes.interventions import ablate
 from seq2see.lens.changes.means import head_means
 from seq2see.lens.questions.what_if import WhatIf
 from seq2see.passes.hooks import all_heads
-from seq2see.serve.dialects.v1 import OneTranslation
+from seq2see.serve.apis.v1 import OneTranslation
 from seq2see.text.glossary import Glossary
 
 TEXT = "The cat did not cross."

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from seq2see.configs.everyday import prepare
-from seq2see.configs.everyday.offensive import is_offensive
-from seq2see.configs.everyday.variation import WAYS, in_brackets, other_date, other_name, other_numbers, varied
 from seq2see.text.word_links import read_pharaoh
 from seq2see.training.config import load_config
+from seq2see.training.everyday import prepare
+from seq2see.training.everyday.offensive import is_offensive
+from seq2see.training.everyday.variation import WAYS, in_brackets, other_date, other_name, other_numbers, varied
 from seq2see.training.guided_alignment import training_links
 from seq2see.training.pairs import load_corpus, load_split, sentence_key
 from seq2see.training.run import build_arguments
@@ -126,7 +126,7 @@ def test_a_number_is_written_as_the_language_writes_it(language, target):
     ("fr", "le {} {} à midi"), ("de", "am {}. {} um zwölf"), ("es", "el {} de {} a mediodía"),
 ])  # fmt: skip
 def test_a_date_is_exchanged_for_the_same_other_one(language, target):
-    from seq2see.configs.everyday.variation import MONTHS
+    from seq2see.training.everyday.variation import MONTHS
 
     march = MONTHS[language].split()[2]
     pair, draw = ("at noon on March 14th", target.format(14, march), language), Random(2)

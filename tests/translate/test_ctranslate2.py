@@ -19,9 +19,9 @@ from tiny import SENTENCES
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.cli.command import main
 from seq2see.errors import UserError
-from seq2see.translate import export
+from seq2see.translate import ctranslate2_export
 from seq2see.translate.codec import Seq2SeeCodec, TokenizerCodec
-from seq2see.translate.export import LIKE_BART, LIKE_T5, spaceless, vocabulary
+from seq2see.translate.ctranslate2_export import LIKE_BART, LIKE_T5, spaceless, vocabulary
 
 pytest.importorskip("ctranslate2")
 TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"]
@@ -170,22 +170,22 @@ sys.stdout.buffer.write(result.text.encode())
 
 
 def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
-    folder = export.exported(run, quantization="int8")
-    assert folder.parent == run and folder != export.exported(run, quantization="float32")
+    folder = ctranslate2_export.exported(run, quantization="int8")
+    assert folder.parent == run and folder != ctranslate2_export.exported(run, quantization="float32")
     with monkeypatch.context() as patch:
-        patch.setattr(export, "write", None)
-        assert export.exported(run, quantization="int8") == folder
+        patch.setattr(ctranslate2_export, "write", None)
+        assert ctranslate2_export.exported(run, quantization="int8") == folder
 
 
 def test_whatever_decides_what_is_translated_makes_another_export(run):
-    before = export.weights_hash(run)
+    before = ctranslate2_export.weights_hash(run)
     for name in ("seen_words.json", "generation_config.json", "README.md"):  # read each time, or for people
         (run / name).write_text("{}")
-    assert export.weights_hash(run) == before
+    assert ctranslate2_export.weights_hash(run) == before
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         content = (run / name).read_bytes()
         (run / name).write_bytes(content + b" ")
-        assert export.weights_hash(run) != before, name
+        assert ctranslate2_export.weights_hash(run) != before, name
         (run / name).write_bytes(content)
 
 
@@ -204,14 +204,14 @@ def test_a_network_of_another_make_is_exported_as_it_is(tmp_path, change):
 
 def test_several_that_start_at_once_meet_a_whole_export(run):
     with ThreadPoolExecutor(4) as pool:
-        folders = list(pool.map(lambda _: export.exported(run, quantization="int8"), range(4)))
+        folders = list(pool.map(lambda _: ctranslate2_export.exported(run, quantization="int8"), range(4)))
     assert len(set(folders)) == 1 and not list(run.glob(".ctranslate2-*"))
     assert {item.name for item in folders[0].iterdir()} >= {"model.bin", "config.json"}
 
 
 def test_where_no_export_can_be_written_it_is_in_the_cache_or_torch_translates_and_says_so(
         run, tmp_path, monkeypatch, capsys):
-    write, closed = export.write, {run}
+    write, closed = ctranslate2_export.write, {run}
 
     def refuse(source, folder, **settings):
         if closed & set(folder.parents):
@@ -219,8 +219,8 @@ def test_where_no_export_can_be_written_it_is_in_the_cache_or_torch_translates_a
         write(source, folder, **settings)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(export, "write", refuse)
-    assert tmp_path / "cache" in export.exported(run, quantization="int8").parents
+    monkeypatch.setattr(ctranslate2_export, "write", refuse)
+    assert tmp_path / "cache" in ctranslate2_export.exported(run, quantization="int8").parents
     closed.add(tmp_path)
     assert Translator.from_pretrained(run, precision="float32")("The cat.").engine == "torch"
     told = capsys.readouterr().err
@@ -242,7 +242,7 @@ def no_manifest(folder):
 
 @pytest.mark.parametrize("damage", [half_a_model, no_manifest])
 def test_a_damaged_export_is_made_again_with_one_notice(run, capsys, damage):
-    folder = export.exported(run, quantization="int8")
+    folder = ctranslate2_export.exported(run, quantization="int8")
     expected = {path.name: path.read_bytes() for path in folder.iterdir()}
     damage(folder)
     capsys.readouterr()

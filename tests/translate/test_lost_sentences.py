@@ -12,7 +12,7 @@ import pytest
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.serve.access import Caller
-from seq2see.serve.dialects.v1 import LookBody, look_reply
+from seq2see.serve.apis.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.text.glossary import Glossary

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.cli.command import main
 from seq2see.manifest import check_manifest
-from seq2see.translate.stock import as_pegasus
+from seq2see.translate.transformers_export import as_pegasus
 
 TEXTS = ["The cat did not cross the street.", "An owl lent 12 ladders", "It was too big, didn't it?"]
 

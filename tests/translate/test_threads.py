@@ -36,7 +36,7 @@ sys.exit("; ".join(failures) or 0)
 @pytest.mark.parametrize("ways", [("look", "sample"), *(
     pytest.param(ways, marks=pytest.mark.long) for ways in (("html", "sample"), ("score", "view")))])
 def test_two_threads_may_be_the_first_to_need_torch(folder, ways):
-    from seq2see.translate.export import exported
+    from seq2see.translate.ctranslate2_export import exported
 
     exported(folder, quantization="int8")
     done = subprocess.run([sys.executable, "-c", CODE, str(folder), *ways], capture_output=True, text=True, timeout=120)

@@ -9,7 +9,7 @@ import pytest
 
 from seq2see import Translator
 from seq2see.cli.command import main
-from seq2see.translate.web_page import web_page
+from seq2see.webpage_data.one_file import web_page
 
 
 def part(page, name):

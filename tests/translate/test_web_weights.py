@@ -6,7 +6,7 @@ import torch
 from tiny import make
 
 from seq2see.errors import UserError
-from seq2see.translate.web_weights import web_weights
+from seq2see.webpage_data.page_weights import web_weights
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@
 //     const engine = inThisThread({ model, manifest, weights, replay })
 //     const answer = await engine("look", { text: "The cat is tired.", maps: ["cross"] }, pause)
 //
-// `model` is the JSON of `translate/web_model.py`; `manifest` and `weights`, an ArrayBuffer, are those of
-// `translate/web_weights.py`; `replay` is an ArrayBuffer of replay.json.gz, or null.  `pause()` is awaited between the
+// `model` is the JSON of `webpage_data/page_model.py`; `manifest` and `weights`, an ArrayBuffer, are those of
+// `webpage_data/page_weights.py`; `replay` is an ArrayBuffer of replay.json.gz, or null.  `pause()` is awaited between the
 // passes of the network; it throws to end a question that nobody waits for.
 
 import { antecedentOf } from "./antecedent.js";

@@ -1,4 +1,4 @@
-// The parts of a page with a model inside, as `translate/web_page.py` packs them: gzip in base64.
+// The parts of a page with a model inside, as `webpage_data/one_file.py` packs them: gzip in base64.
 
 const bytesOf = (text) => {
   const letters = atob(text), bytes = new Uint8Array(letters.length);

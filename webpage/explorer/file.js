@@ -1,4 +1,4 @@
-// The explorer with a model in the same file (`translate/web_page.py`).  The page draws itself while the browser still
+// The explorer with a model in the same file (`webpage_data/one_file.py`).  The page draws itself while the browser still
 // reads the rest; then a worker unpacks the model and answers.  The record of the lessons is read here.
 
 import { inWorker } from "./engine.js";

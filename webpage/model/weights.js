@@ -1,4 +1,4 @@
-// The weights of a network from one file: a manifest, and a buffer of numbers that `translate/web_weights.py` wrote.
+// The weights of a network from one file: a manifest, and a buffer of numbers that `webpage_data/page_weights.py` wrote.
 //
 //     const weights = new Weights({ tensors: [{ name, shape, dtype, offset, scales }, ...] }, buffer)
 //

@@ -26,8 +26,8 @@ from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.folders import packaged_lessons
 from seq2see.pretrained import HOME
-from seq2see.translate.web_model import web_model
-from seq2see.translate.web_weights import web_weights
+from seq2see.webpage_data.page_model import web_model
+from seq2see.webpage_data.page_weights import web_weights
 
 CAT = "The cat did not cross the street because it was too tired."
 

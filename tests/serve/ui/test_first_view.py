@@ -17,8 +17,8 @@ from seq2see import Translator
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import home_of
 from seq2see.serve.access import Caller
+from seq2see.serve.apis.v1 import LookBody, look_reply
 from seq2see.serve.app import make_app
-from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.translate.loaded_checkpoint import fingerprint
 from .conftest import CAT, settled

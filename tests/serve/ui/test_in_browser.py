@@ -17,12 +17,12 @@ from seq2see.lens.sums.machine import machine
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
-from seq2see.serve.dialects.inside import InsideBody
-from seq2see.serve.dialects.v1 import LookBody, OneTranslation, TranslateBody, look_reply
+from seq2see.serve.apis.inside import InsideBody
+from seq2see.serve.apis.v1 import LookBody, OneTranslation, TranslateBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.tokenizer.words import split_words
-from seq2see.translate.web_model import web_model
-from seq2see.translate.web_weights import web_weights
+from seq2see.webpage_data.page_model import web_model
+from seq2see.webpage_data.page_weights import web_weights
 
 VIEWS_SHOWN = ["raw", "norm", "rollout", "contributions", "left_out"]
 CAT, WIDE = (f"The cat did not cross the street because it was too {word}." for word in ("tired", "wide"))

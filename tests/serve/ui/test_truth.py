@@ -21,12 +21,12 @@ from seq2see.lens.show.trace_page import script
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
-from seq2see.serve.dialects.v1 import LookBody, look_reply
+from seq2see.serve.apis.v1 import LookBody, look_reply
 from seq2see.serve.service import Service
 from seq2see.storybook.lexicon import NOUNS
 from seq2see.storybook.senses import SENSES
-from seq2see.translate.example_pairs import PAIRS, sentences
 from seq2see.webpage.assembly import as_data, style
+from seq2see.webpage_data.example_pairs import PAIRS, sentences
 from .conftest import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]

@@ -17,7 +17,7 @@ from seq2see.lens.show.trace_page import script
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.pretrained import HOME
 from seq2see.serve.access import Caller
-from seq2see.serve.dialects.comparing import CompareBody, compare_reply
+from seq2see.serve.apis.comparing import CompareBody, compare_reply
 from seq2see.serve.service import Service
 from seq2see.webpage.assembly import as_data, style
 from .conftest import CAT

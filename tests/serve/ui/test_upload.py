@@ -4,7 +4,7 @@ import pytest
 from accessibility import violations
 from serving import Stub, running
 
-from seq2see.translate.web_page import settings_of
+from seq2see.webpage_data.one_file import settings_of
 from .conftest import settled
 
 DROP = """([name, text, count]) => {

@@ -1,4 +1,5 @@
-"""Files to translate: the names of outputs, and the translation of documents.  `corpus.py` translates files of lines.
+"""Files to translate: the names of outputs, and the translation of documents.  `line_files.py` translates files of
+lines.
 
 Wrong names and contents are reported before the model is loaded, or before anything is translated.
 """
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
-from seq2see.cli.asked import Asked, Doubts, Remarks
-from seq2see.cli.corpus import LineFile, behind_link, translate_lines
+from seq2see.cli.translating.line_files import LineFile, behind_link, translate_lines
+from seq2see.cli.translating.request import Asked, Doubts, Remarks
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import MOST_BYTES, FileOptions, Text
 from seq2see.errors import UserError

@@ -20,8 +20,8 @@ from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from ..lens.records.roles import measured_record
-from .translator import Translator
-from .web_weights import WebWeights
+from ..translate.translator import Translator
+from .page_weights import WebWeights
 
 DIGITS = 6  # of what the heads give on average
 FEED_FORWARD_DIGITS = 4  # of feed-forward layers, whose numbers are larger

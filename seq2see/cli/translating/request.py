@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seq2see.errors import UserError
+from seq2see.pretrained import NAMES
 from seq2see.streams import only_results_on_stdout
 from seq2see.tokenizer.language_codes import iso
 from seq2see.translate import Translation, Translator
 
 if TYPE_CHECKING:
-    from seq2see.cli.pharaoh_aligner import PharaohAligner
+    from seq2see.cli.translating.pharaoh_aligner import PharaohAligner
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
 CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
@@ -110,7 +112,7 @@ class Asked:
 
     @cached_property
     def aligner(self) -> "PharaohAligner":
-        from seq2see.cli.pharaoh_aligner import PharaohAligner  # imports torch, which takes seconds
+        from seq2see.cli.translating.pharaoh_aligner import PharaohAligner  # imports torch, which takes seconds
 
         return PharaohAligner(self.translator, source=self.options["source"], target=self.targets[0])
 
@@ -182,3 +184,23 @@ class Remarks:
         for what, count in self.counts.items():
             where = f"{count:,} of {self.texts:,} {self.unit}"
             print(f"{self.of}{where}: {what} (first: {printable(self.first[what])})", file=sys.stderr)
+
+
+def check(args: argparse.Namespace) -> None:
+    """UserError, before anything is read, for options that do not go together."""
+    of_files = {"-o": args.out, "--columns": args.columns, "--keys": args.keys, "--lines": args.lines,
+                "--resume": args.resume}
+    given = [name for name, value in of_files.items() if value]
+    if given and not args.files:
+        why = "" if args.run in NAMES or Path(args.run).exists() else f"; there is no file {args.run}"
+        if args.lines and not why:
+            why = "; standard input is always translated line by line"
+        raise UserError(f"{given[0]} needs a file to translate{why}", exit_code=2)
+    if args.out == "-":
+        raise UserError("-o - is not supported: give the name of a file, or translate standard input to standard"
+                        " output",
+                        exit_code=2)
+    if not args.jsonl and (args.alternatives > 1 or args.alignments):
+        raise UserError(f"{'--alignments' if args.alignments else '--alternatives'} needs --jsonl", exit_code=2)
+    if args.jsonl and args.target and "," in args.target:
+        raise UserError("--jsonl takes one target language; run the command once for each", exit_code=2)

@@ -110,7 +110,7 @@ async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> 
     """The response of `/v1/compare`, as JSON."""
     with IMPORTS:
         from ...lens.comparisons.side_by_side import comparison_record
-        from ...translate.under_another import forced
+        from ...translate.other_model import forced
 
     result, mine = await _own(service, body, body.model, caller=caller, source=body.source, target=body.target)
     pair = result.source_language or None, result.target_language or None
@@ -135,7 +135,7 @@ async def _own(service: Service, body: CompareBody, name: str | None, *, caller:
                target: str | None) -> tuple[Translation, Trace]:
     """A model's translation of the sentence, and its trace."""
     with IMPORTS:
-        from ...translate.under_another import check_one_sentence
+        from ...translate.other_model import check_one_sentence
 
     result, traces = await service.translate_and_look(body.text, caller=caller, model=name, source=source,
                                                       target=target, options=body.options())

@@ -1,4 +1,4 @@
-"""The output of `corpus.py` until it is complete, and the record by which a complete one is known.
+"""The output of `line_files.py` until it is complete, and the record by which a complete one is known.
 
 The lines that are done are in OUT.part, which becomes OUT when it has all.  The record, .OUT.seq2see.json, says of what
 input, model and options they are and, once there are no more to come, the SHA-256 of the output.  A kill at any moment

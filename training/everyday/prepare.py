@@ -1,6 +1,6 @@
 """The training data of `everyday` as JSONL: Tatoeba, storybook and the phrasebook, varied, without the test.
 
-    python -m seq2see.configs.everyday.prepare --tatoeba FOLDER --test FOLDER
+    python -m seq2see.training.everyday.prepare --tatoeba FOLDER --test FOLDER
 
 FOLDER of --tatoeba has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz with the columns named by language: the sentences of
 tatoeba.org as paired by manythings.org/anki.  That of --test has the same three names: tatoeba-test-v2021-08-07 of
@@ -26,9 +26,9 @@ from random import Random
 from seq2see.errors import UserError
 from ...storybook import in_language
 from ...text.word_links import Link, to_pharaoh
-from ...training.config import DataConfig, OnDuplicates
-from ...training.pairs import load_split, sentence_key
-from ...training.reading import hash_fraction
+from ..config import DataConfig, OnDuplicates
+from ..pairs import load_split, sentence_key
+from ..reading import hash_fraction
 from .offensive import is_offensive
 from .variation import Pair, other_date, other_numbers, varied
 

@@ -2,7 +2,7 @@
 
 `seq2see export MODEL --format web` writes it.  The page (`webpage/explorer/file.js`) draws itself while the browser
 still reads the rest: the model, gzip in base64, for a worker that runs the network (`webpage/model/network.js`).  The
-rest is the JSON of `web_model.py`, the numbers of `web_weights.py`, and the replay of the training, if any.  For a
+rest is the JSON of `page_model.py`, the numbers of `page_weights.py`, and the replay of the training, if any.  For a
 model with lessons, it includes their record. """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from ..lens.data.view_names import shown_texts
+from ..translate.translator import Translator
 from ..webpage.assembly import as_data, bundle, style
 from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
-from .translator import Translator
-from .web_model import web_model
-from .web_weights import WebType, web_weights
+from .page_model import web_model
+from .page_weights import WebType, web_weights
 
 SMALL = 4_000_000  # bytes of float16 up to which a page has them: beyond, int8
 REPLAY = "replay.json.gz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from .translator import Translator
+from ..translate.translator import Translator
 
 PAIRS: tuple[dict[str, Any], ...] = (
     {"name": "The cat … the street … too", "before": "The cat did not cross the street because it was too ",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
-from seq2see.cli.asked import Asked
+from seq2see.cli.translating.request import Asked
 from seq2see.folders import weight_files
 from seq2see.memory import available_memory
 from seq2see.translate.devices import ctranslate2_device, usable_cores

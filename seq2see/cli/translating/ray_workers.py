@@ -19,10 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from seq2see import __version__
-from seq2see.cli.asked import Asked
 from seq2see.cli.lines import LINES_AT_ONCE, line_by_line
-from seq2see.cli.shards import Job, Shard, checksum, join, plan, read, record, unfinished, unjoined, write
-from seq2see.cli.translate import check
+from seq2see.cli.translating.line_shards import (
+    Job,
+    Shard,
+    checksum,
+    join,
+    plan,
+    read,
+    record,
+    unfinished,
+    unjoined,
+    write,
+)
+from seq2see.cli.translating.request import Asked, check
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.pretrained import is_packaged

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from seq2see import __version__
-from seq2see.cli.asked import Asked, Doubts, Remarks
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
-from seq2see.cli.part import Part, only_writer
-from seq2see.cli.worker_processes import Load, in_process, process_count, work_in_processes
+from seq2see.cli.translating.local_workers import Load, in_process, process_count, work_in_processes
+from seq2see.cli.translating.part import Part, only_writer
+from seq2see.cli.translating.request import Asked, Doubts, Remarks
 from seq2see.errors import UserError
 from seq2see.training.progress import Progress
 from seq2see.translate.segment_translator import check_text

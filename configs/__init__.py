@@ -1,1 +1,0 @@
-"""One commented YAML per experiment."""
