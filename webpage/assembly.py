@@ -15,7 +15,7 @@ from .palette import COLOURS, HEADS, RAMPS, css_variables
 Texts = Mapping[str, Mapping[str, Any]]  # of each view
 
 WEIGHTS = (400, 700)
-STYLES = ("explorer", "dock", "machine", "machine_inside", "lesson", "narrow")
+STYLES = ("explorer", "lab", "machine", "machine_inside", "lesson", "narrow")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\.{1,2}/(?:\w+/)*(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""A model for the page without a server, besides its weights: one JSON object, read by `webpage/answers/in_browser.js`.
+"""A model for the page without a server, besides its weights: one JSON object, read by `webpage/answers/answer.js`.
 
     name, config, generation_config, tokenizer      the latter three as in their .json files
     language_pairs                                  [[source, target], ...], the default first

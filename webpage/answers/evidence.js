@@ -1,10 +1,10 @@
 // What each word of a translation depends on (`lens/questions/evidence.py`): its odds without each head, without each source word
 // or with another source text, what would be written instead, and what else could have been written.
 
-import { bestOf, chancesOf, logChance, oddsOf } from "./chances.js";
+import { bestOf, chancesOf, logChance, oddsOf } from "./probabilities.js";
 import { RULES } from "../data.js";
 import { headsOff } from "../model/network.js";
-import { linksOf } from "./links.js";
+import { linksOf } from "./word_links.js";
 import { KINDS, layersOf, viewOf } from "./views.js";
 import { goesOn } from "../model/words.js";
 

@@ -7,7 +7,7 @@ const bytesOf = (text) => {
 };
 const plain = (text) => new Response(new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip")));
 
-// What `in_browser.js` is started with; the replay stays packed until somebody asks for it.
+// What `answer.js` is started with; the replay stays packed until somebody asks for it.
 export async function unpacked({ model: content, weights: numbers, replay }) {
   const [{ model, manifest }, weights] = await Promise.all([plain(content).json(), plain(numbers).arrayBuffer()]);
   return { model, manifest, weights, replay: replay ? bytesOf(replay).buffer : null };

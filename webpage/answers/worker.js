@@ -1,8 +1,8 @@
-// The engine in a Web Worker.  It is sent { start } once, what `in_browser.js` needs or what `unpack` makes that of, then
+// The engine in a Web Worker.  It is sent { start } once, what `answer.js` needs or what `unpack` makes that of, then
 // questions { id, route, body }, numbered upwards, and { id, drop } for one that nobody waits for; it answers
 // { id, result } or { id, error }.
 
-import { inThisThread } from "./in_browser.js";
+import { inThisThread } from "./answer.js";
 
 export function answerIn(scope, unpack = (data) => data) {
   const wanted = new Set(), tick = ticking();

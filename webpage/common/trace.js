@@ -2,7 +2,7 @@
 
 import { VIEWS } from "../data.js";
 import { isRightToLeft, language } from "./languages.js";
-import { MOST, matters } from "./mattering.js";
+import { MOST, matters } from "./effects.js";
 
 export const KINDS = ["cross", "decoder", "encoder"];
 export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out", "input_x_gradient",

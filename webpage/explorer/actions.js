@@ -1,7 +1,7 @@
 // What each control does: `actions` by the name in its data-do, `clicks` by its other data attributes.
 
-import { forgetErrors } from "../common/answers.js";
-import { dockActions } from "../lab/dock.js";
+import { forgetErrors } from "../common/tool_parts.js";
+import { dockActions } from "../lab/lab.js";
 import { copy, exported } from "./export.js";
 import { translates } from "../common/languages.js";
 import { machineActions } from "../machine/machine.js";

@@ -18,7 +18,7 @@ async function send(url, body, signal) {
 }
 
 // The model in a worker: `script` is the address of `worker.js` in one file, a `blob:` one in a page from a file, and
-// `start` what it is started with (`in_browser.js`).  An Error where the browser cannot do that.
+// `start` what it is started with (`answer.js`).  An Error where the browser cannot do that.
 export function inWorker(script, start) {
   const worker = workerOf(script), waiting = new Map();
   let last = 0, stopped = null;

@@ -3,12 +3,12 @@
 
 import { actionsOf } from "./actions.js";
 import { COLOURS } from "../data.js";
-import { dock, drawer } from "../lab/dock.js";
+import { dock, drawer } from "../lab/lab.js";
 import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
 import { headsCard, markHead, paintThumbs, pairsCard } from "./heads.js";
-import { UNRECORDED } from "../lab/learn.js";
+import { UNRECORDED } from "../lab/replay.js";
 import { lessons } from "../lessons/lessons.js";
 import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { loading } from "./loading.js";

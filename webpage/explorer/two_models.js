@@ -1,7 +1,7 @@
 // Two models on one sentence (`/v1/compare`): both translations with the chances of their words, what changed where,
 // and the maps of matched heads side by side.
 
-import { answered, scrollable, shown } from "../common/answers.js";
+import { answered, scrollable, shown } from "../common/tool_parts.js";
 import { inLanguage, translates } from "../common/languages.js";
 import { html, icon, isNarrow, listed, opener, segment, stretches, tipped, unshared } from "../common/markup.js";
 import { smallMaps } from "../common/small_map.js";
@@ -14,7 +14,7 @@ import { TECHNICAL, chance, count, direction, headName, percent, placeOf, quoted
 const NAMED = 3;  // words that a sentence lists
 const MOST_TIMES = 1e6;  // as probable: more is said as over that
 const LARGEST = 26;  // pixels of a cell
-const LIST = 380;  // pixels of the list of heads and of what is around it, as in dock.css
+const LIST = 380;  // pixels of the list of heads and of what is around it, as in lab.css
 const MARKS = "(special tokens)";
 
 // --- which models

@@ -4,7 +4,7 @@ import { flipOf } from "../common/flips.js";
 import { headRow } from "./heads.js";
 import { inLanguage } from "../common/languages.js";
 import { about, html, icon, listed, slide, tipped } from "../common/markup.js";
-import { matters } from "../common/mattering.js";
+import { matters } from "../common/effects.js";
 import { looking, traceOf } from "../common/state.js";
 import { same } from "./texts.js";
 import { ENDS, bare, hasHeads } from "../common/trace.js";

@@ -1,6 +1,6 @@
 // How is this row computed?  The numbers behind one row of the chosen head: from the query to the head’s output.
 
-import { inside, shown, table } from "../common/answers.js";
+import { inside, shown, table } from "../common/tool_parts.js";
 import { css, shade } from "../common/colour.js";
 import { html, tipped } from "../common/markup.js";
 import { chosenOf, sideOf } from "../common/state.js";

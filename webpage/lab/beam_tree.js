@@ -1,6 +1,6 @@
 // Which translations were considered?  The tree of a beam search: a column a step, each node joined to its parent.
 
-import { inside, scrollable, shown } from "../common/answers.js";
+import { inside, scrollable, shown } from "../common/tool_parts.js";
 import { inLanguage } from "../common/languages.js";
 import { html, segment } from "../common/markup.js";
 import { TAG, bare } from "../common/trace.js";

@@ -1,6 +1,6 @@
 // What would each layer write?  The word that each decoder layer would write if it were the last.
 
-import { inside, shown, table } from "../common/answers.js";
+import { inside, shown, table } from "../common/tool_parts.js";
 import { inLanguage } from "../common/languages.js";
 import { html, tipped } from "../common/markup.js";
 import { chance } from "../common/wording.js";

@@ -1,6 +1,6 @@
 // What if this head were missing?  Replaces any number of heads with their averages and translates the text again.
 
-import { answered, marked, shown } from "../common/answers.js";
+import { answered, marked, shown } from "../common/tool_parts.js";
 import { inLanguage } from "../common/languages.js";
 import { html, tipped } from "../common/markup.js";
 import { traceOf } from "../common/state.js";

@@ -1,7 +1,7 @@
 // What if the sentence were different?  Another source text, prefix, search or model: both translations with
 // the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
-import { answered, inside, marked, noted, notedText, scrollable, shown } from "../common/answers.js";
+import { answered, inside, marked, noted, notedText, scrollable, shown } from "../common/tool_parts.js";
 import { flipOf } from "../common/flips.js";
 import { html, isOneScreen, listed } from "../common/markup.js";
 import { smallMaps } from "../common/small_map.js";
@@ -38,7 +38,7 @@ function compare(context, trace, { text, prefix, num_beams: beams, model }) {
   return shown(answer, () => html`${sides(context, trace, answer)}${heads()}`);
 }
 
-const BESIDE = 400;  // pixels of what is beside the maps, as in dock.css
+const BESIDE = 400;  // pixels of what is beside the maps, as in lab.css
 
 function sides({ state, root }, trace, answer) {
   const [source, target] = trace.languages, { clientWidth, clientHeight } = root.querySelector(".drawer");

@@ -1,7 +1,7 @@
 // What was measured for a lesson, from its record: the findings as sentences, and folded away the picture, the figures,
 // the lines of code and the slips.
 
-import { scrollable, table } from "../common/answers.js";
+import { scrollable, table } from "../common/tool_parts.js";
 import { html } from "../common/markup.js";
 
 const MARKS = { holds: "✓", "does not hold here": "✗", "not decidable here": "?" };

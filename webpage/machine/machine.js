@@ -1,16 +1,16 @@
 // The whole machine: how the words of a sentence become the next word of its translation.  Asks for the numbers, holds
 // what is chosen, and draws strip and stage; on a phone the same as cards.
 
-import { inside } from "../common/answers.js";
+import { inside } from "../common/tool_parts.js";
 import { inLanguage, language } from "../common/languages.js";
 import { wideStage } from "./machine_drawn.js";
 import { listenToMachine } from "./machine_keys.js";
 import { writtenWord } from "./machine_names.js";
 import { carriedPanel } from "./machine_panels.js";
-import { drawOpen, drawStop } from "./machine_over.js";
+import { drawOpen, drawStop } from "./machine_overlay.js";
 import { isUsed } from "./machine_river.js";
 import { sums } from "./machine_sums.js";
-import { tall } from "./machine_tall.js";
+import { tall } from "./machine_on_phone.js";
 import { html, paint, stretches } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
 

@@ -1,7 +1,7 @@
 // One head of the machine: its whole map, and one row of it step by step, from the query to what the head adds.
 
 import { strip } from "../lab/arithmetic.js";
-import { inside, scrollable, shown } from "../common/answers.js";
+import { inside, scrollable, shown } from "../common/tool_parts.js";
 import { inkOn, shade } from "../common/colour.js";
 import { isRightToLeft } from "../common/languages.js";
 import { percents, plain, restOf, signed, sumOf } from "./machine_figures.js";

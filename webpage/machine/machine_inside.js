@@ -1,7 +1,7 @@
 // What a click on a block of the machine opens: its sentence, with every figure in it, and its parts.  `insideBlock`
 // gives HTML, `insideActions` what its controls do.
 
-import { inside, scrollable, shown } from "../common/answers.js";
+import { inside, scrollable, shown } from "../common/tool_parts.js";
 import { inLanguage } from "../common/languages.js";
 import { layers } from "../lab/layers.js";
 import { largestAt, plain, restOf, signed } from "./machine_figures.js";
@@ -9,7 +9,7 @@ import { TONE, rowSteps, wholeMap } from "./machine_head.js";
 import { FAMILY, blockName, columnName, goalOf, isAttention, leadOf, mostSeen, rowName, runnerUp,
   writtenWord } from "./machine_names.js";
 import { encoderNeurons, neurons } from "./machine_neurons.js";
-import { points, steeredBlock } from "./machine_said.js";
+import { points, steeredBlock } from "./machine_sentences.js";
 import { blockOf, sums } from "./machine_sums.js";
 import { html } from "../common/markup.js";
 import { SHOWN, imageOf } from "../common/small_map.js";

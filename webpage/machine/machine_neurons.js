@@ -1,11 +1,11 @@
 // A feed-forward block of the machine: its neurons, the five that add most, and the tokens that go with each.
 
-import { scrollable } from "../common/answers.js";
+import { scrollable } from "../common/tool_parts.js";
 import { css, inkOn, shade } from "../common/colour.js";
 import { inLanguage } from "../common/languages.js";
 import { digitsFor, plain, restOf, signed, sumOf } from "./machine_figures.js";
 import { countOf, goalOf, headWords, leadOf, sourceWord, writtenWord } from "./machine_names.js";
-import { steeredBlock } from "./machine_said.js";
+import { steeredBlock } from "./machine_sentences.js";
 import { blockOf } from "./machine_sums.js";
 import { html } from "../common/markup.js";
 import { bare, nameOf } from "../common/trace.js";

@@ -4,7 +4,7 @@ import { language } from "../common/languages.js";
 import { plain, restOf, signed } from "./machine_figures.js";
 import { LOOKED } from "./machine_layout.js";
 import { namesOf, runnerUp, writtenWord } from "./machine_names.js";
-import { carried, effect, largestParts, leftOut, said, sumsTo } from "./machine_said.js";
+import { carried, effect, largestParts, leftOut, said, sumsTo } from "./machine_sentences.js";
 import { html, segment } from "../common/markup.js";
 import { elided, percent } from "../common/wording.js";
 

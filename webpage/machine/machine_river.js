@@ -3,7 +3,7 @@
 
 import { html } from "../common/markup.js";
 import { growth } from "./machine_sums.js";
-import { strand as saidOfStrand, block as saidOfBlock, mixing, river as saidOfRiver, told } from "./machine_said.js";
+import { strand as saidOfStrand, block as saidOfBlock, mixing, river as saidOfRiver, told } from "./machine_sentences.js";
 
 const POINT = 3.3;              // pixels of thickness for a point, where there is room
 const LEAST = 0.12, SHARE = 0.01;  // points, and share of the sum, from which a path is drawn

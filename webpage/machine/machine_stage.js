@@ -9,7 +9,7 @@ import { GUTTER, LOOKED, labelled } from "./machine_layout.js";
 import { mostSeen, namesOf } from "./machine_names.js";
 import { bend, blockAt, drawRiver, drawSource, figureTone, hasPath, isUsed, strandAt } from "./machine_river.js";
 import { block as saidOfBlock, candidateName, candidates, chanceOf, choice, fold as saidOfFold, inputRow, lastRow,
-  sourceRow, steered, told } from "./machine_said.js";
+  sourceRow, steered, told } from "./machine_sentences.js";
 import { imageOf } from "../common/small_map.js";
 import { TECHNICAL, chance, count, elided } from "../common/wording.js";
 

@@ -1,5 +1,5 @@
 // “Follow il”: eight stops on the way of a word through the machine, each with one sentence and what it is about, as
-// selectors of what `machine_stage.js` and `machine_tall.js` draw.
+// selectors of what `machine_stage.js` and `machine_on_phone.js` draw.
 
 import { language } from "../common/languages.js";
 import { plain, signed, sumOf } from "./machine_figures.js";

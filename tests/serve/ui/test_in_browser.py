@@ -263,7 +263,7 @@ def test_without_examples_means_are_over_the_translation_itself(both):
 
 def test_a_model_of_many_layers_has_no_machine(both):
     made = "machineOf({ network: { encoder: { layers: [] }, decoder: { layers: new Array(13) } }, ids: [2] }, 0)"
-    said = both.node.evaluate(f"s2s_machine_numbers.{made}.catch(String)")
+    said = both.node.evaluate(f"s2s_machine_answer.{made}.catch(String)")
     assert said == ("Error: the decoder has 13 layers: the whole machine is shown of models with up to 12; look at"
                     " single heads and layers instead")
 

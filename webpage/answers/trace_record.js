@@ -1,7 +1,7 @@
 // The record of a forced translation, as `/v1/look` sends it (`lens/show/trace_page.py`): its words, maps and chances.
 
 import { RULES, VIEWS } from "../data.js";
-import { bestOf, chancesOf, entropyOf, logChance, logSums } from "./chances.js";
+import { bestOf, chancesOf, entropyOf, logChance, logSums } from "./probabilities.js";
 import { logSum } from "../model/network.js";
 import { printable } from "../model/tokenizer.js";
 import { KINDS, viewOf } from "./views.js";

@@ -1,6 +1,6 @@
 // Which words are similar?  Neighbours in the vocabulary, analogies, and one word in several sentences.
 
-import { inside, noted, notedText, shown, table } from "../common/answers.js";
+import { inside, noted, notedText, shown, table } from "../common/tool_parts.js";
 import { html, slide } from "../common/markup.js";
 import { bare } from "../common/trace.js";
 import { percent } from "../common/wording.js";

@@ -1,11 +1,11 @@
 // Below the map: watch the model learn, and the lab, six questions.  Each is a tool in the drawer, with `question`,
 // `name`, `about` and `draw(context, trace)`; a control with data-note keeps its value in `state.lab` by name.
 
-import { alike } from "./alike.js";
-import { forgetErrors } from "../common/answers.js";
+import { alike } from "./similar_words.js";
+import { forgetErrors } from "../common/tool_parts.js";
 import { arithmetic } from "./arithmetic.js";
 import { layers } from "./layers.js";
-import { learnActions, learnBar } from "./learn.js";
+import { learnActions, learnBar } from "./replay.js";
 import { html, icon, paint, tipped } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
 import { switchActions, switchOff } from "./switch_off.js";

@@ -11,12 +11,12 @@
 
 import { antecedentOf } from "./antecedent.js";
 import { evidenceOf } from "./evidence.js";
-import { Forced } from "./forced.js";
-import { arithmetic, layers, near, patch, positions, replay, tree, words } from "./inside.js";
-import { machineOf } from "./machine_numbers.js";
+import { Forced } from "./forced_pass.js";
+import { arithmetic, layers, near, patch, positions, replay, tree, words } from "./lab_answers.js";
+import { machineOf } from "./machine_answer.js";
 import { Network, headsOff } from "../model/network.js";
-import { recordOf } from "./record.js";
-import { OPTIONS, translated } from "./searching.js";
+import { recordOf } from "./trace_record.js";
+import { OPTIONS, translated } from "./translations.js";
 import { inCapitals, unknownWords } from "./sentences.js";
 import { Tokenizer } from "../model/tokenizer.js";
 import { Weights } from "../model/weights.js";

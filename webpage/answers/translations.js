@@ -1,7 +1,7 @@
 // The search for translations, sentence by sentence, and what is said of each hypothesis, as `/v1/translate` has it.
 // Samples are others than the server's, for the random numbers are.
 
-import { sentenceChance } from "./chances.js";
+import { sentenceChance } from "./probabilities.js";
 import { RULES } from "../data.js";
 import { beamSearch, greedy, logSum } from "../model/network.js";
 import { countSentences, cut, inCapitals, join, readAs, unknownWords } from "./sentences.js";

@@ -5,7 +5,7 @@ import { css, shade } from "../common/colour.js";
 import { plain, restOf, signed, sumOf } from "./machine_figures.js";
 import { FAMILY, blockName, columnName, mostSeen, namesOf, readWord } from "./machine_names.js";
 import { figureTone } from "./machine_river.js";
-import { chanceOf } from "./machine_said.js";
+import { chanceOf } from "./machine_sentences.js";
 import { folded, sums } from "./machine_sums.js";
 import { html } from "../common/markup.js";
 import { language } from "../common/languages.js";

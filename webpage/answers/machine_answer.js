@@ -13,10 +13,10 @@
 
 import { RULES } from "../data.js";
 import { allHeads, secondsOf } from "./evidence.js";
-import { bestOf, chancesOf, logChance } from "./chances.js";
+import { bestOf, chancesOf, logChance } from "./probabilities.js";
 import { feedForwardOff, headsOff, logSum, momentsOf, recorder, sinusoid, together } from "../model/network.js";
-import { project } from "./inside.js";
-import { labels, specialLabel } from "./record.js";
+import { project } from "./lab_answers.js";
+import { labels, specialLabel } from "./trace_record.js";
 import { attentionOf, layersOf } from "./views.js";
 
 const { LEAST_CHANGE, MOST_LAYERS, MOST_ROWS, NEURONS, STRIP, TOKENS_ON, WAVES, WORDS_COMPARED } = RULES;

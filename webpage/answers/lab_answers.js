@@ -1,9 +1,9 @@
 // The lab's questions about one translation, by tool, as `/v1/inside` answers them.
 
 import { Weighing, allHeads } from "./evidence.js";
-import { bestOf, chancesOf } from "./chances.js";
+import { bestOf, chancesOf } from "./probabilities.js";
 import { beamSearch, headsOff, layerNorm, linear, logSum, recorder, sinusoid } from "../model/network.js";
-import { label, recordOfMoment } from "./record.js";
+import { label, recordOfMoment } from "./trace_record.js";
 import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "../model/words.js";
 
