@@ -63,21 +63,21 @@ def work(*, source: str, out: str, resume: bool, pooled: int, run: str | None) -
 
     from seq2see import Translator
     from seq2see.cli.translating import line_files
-    from seq2see.cli.translating.request import Asked
+    from seq2see.cli.translating.request import TranslationRequest
 
     line_files.POOLED = pooled
     load = partial(by_model, run) if run else copying_lines
     asked = by_model(run, threads=None) if run else load()
-    assert isinstance(asked, Asked) and isinstance(asked.translator, Translator)
+    assert isinstance(asked, TranslationRequest) and isinstance(asked.translator, Translator)
     lines = line_files.LineFile.checked(Path(source))
     line_files.translate_lines(lines, Path(out), asked, load, resume=resume, overwrite=True)
 
 
 def by_model(run: str, *, threads: int | None = 1) -> Any:
     from seq2see import Translator
-    from seq2see.cli.translating.request import Asked
+    from seq2see.cli.translating.request import TranslationRequest
 
-    return Asked(Translator.from_pretrained(run, threads=threads), (None,),
+    return TranslationRequest(Translator.from_pretrained(run, threads=threads), (None,),
                  {"source": None, "num_beams": 1, "keep": "", "alternatives": 1})
 
 

@@ -20,10 +20,10 @@ from typing import Any
 import polib
 
 from seq2see.errors import UserError
-from ..text.protection import ANY
+from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso, language_name
-from .fragments import Fragment, Token
-from .protocol import Document, FileOptions, Text
+from .fragments import Fragment, HtmlToken
+from .protocol import Document, FileOptions, FileText
 
 COUNTS = 1_000  # that a plural form is tried with
 RARE = 5  # counts of a form whose translation may leave out the number, as gettext has it
@@ -168,24 +168,24 @@ def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
         entry.flags.insert(0, "fuzzy")
 
 
-def _text(message: str, flags: Sequence[str]) -> Text:
+def _text(message: str, flags: Sequence[str]) -> FileText:
     """A message without the line breaks at its ends; with elements for placeholders that have an unusual shape."""
     fragment = _fragment(message, flags)
-    return fragment.texts[0] if fragment else Text(message.strip("\n"))
+    return fragment.texts[0] if fragment else FileText(message.strip("\n"))
 
 
 def _fragment(message: str, flags: Sequence[str]) -> Fragment | None:
     """A message whose placeholders a translator would not know by their shape, if its spaces say nothing."""
     inside = message.strip("\n")
-    known = {place for span in ANY.spans(inside) for place in range(*span)}
+    known = {place for span in DEFAULT_PROTECTION.spans(inside) for place in range(*span)}
     runs = list(re.finditer(rf"(?:{_DIRECTIVES[_kind(flags)]})+", inside)) if _kind(flags) else []
     if _LAYOUT.search(inside) or all(known.issuperset(range(*run.span())) for run in runs):
         return None
-    tokens, done = list[Token](), 0
+    tokens, done = list[HtmlToken](), 0
     for run in runs:
-        tokens += [Token(inside[done : run.start()]), Token(run[0], "word")]
+        tokens += [HtmlToken(inside[done : run.start()]), HtmlToken(run[0], "word")]
         done = run.end()
-    fragment = Fragment([*tokens, Token(inside[done:])])
+    fragment = Fragment([*tokens, HtmlToken(inside[done:])])
     return fragment if fragment.texts else None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from .archive import Archive
-from .inline import Frame, Item, Path
+from .inline import Frame, InlineItem, Path
 from .ooxml import (
     DRAWING_PARTS,
     Runs,
@@ -81,7 +81,7 @@ def _is_code(paragraph: Element) -> bool:
     return style is not None and style.get(sibling_name(style, "val")) in _CODE
 
 
-def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Frame]) -> Iterator[Item]:
+def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Frame]) -> Iterator[InlineItem]:
     """The items of an element around runs.  `changes` are the frames of tracked changes."""
     for child in parent:
         name = local_name(child)
@@ -92,13 +92,13 @@ def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Fram
             if name in ("ins", "moveTo"):  # of each run its own, with its own id
                 said = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
                 frame = changes.setdefault((name, said), frame)
-            yield from list(_items(holder, (*path, frame), runs, changes)) or [Item(path, child, "kept")]
+            yield from list(_items(holder, (*path, frame), runs, changes)) or [InlineItem(path, child, "kept")]
         elif match := _RANGE.fullmatch(name):
             key = match["kind"], child.get(sibling_name(child, "id"))
             starts = match["end"] == "Start"
-            yield Item(path, child, "kept", start=key if starts else None, end=None if starts else key)
+            yield InlineItem(path, child, "kept", start=key if starts else None, end=None if starts else key)
         elif name not in _NOTES and not name.endswith("Pr"):
-            yield Item(path, child, "kept")
+            yield InlineItem(path, child, "kept")
 
 
 def _holder(element: Element, name: str) -> Element | None:
@@ -109,16 +109,16 @@ def _holder(element: Element, name: str) -> Element | None:
     return element if name in _AROUND or is_text_field else None
 
 
-def _run_items(run: Element, path: Path) -> Iterator[Item]:
+def _run_items(run: Element, path: Path) -> Iterator[InlineItem]:
     alone = (*path[:-1], Frame(path[-1].make))  # the run of what stays is no other's
     for child in run:
         name = local_name(child)
         if name == "t" or name in _CHARACTERS:
             text = _shown(child) if name == "t" else _CHARACTERS[name]
             if text:
-                yield Item(path, text)
+                yield InlineItem(path, text)
         elif name not in _NOTES and name != "rPr":
-            yield Item(path, child, "break") if name in _BREAKS else Item(alone, child, "kept")
+            yield InlineItem(path, child, "break") if name in _BREAKS else InlineItem(alone, child, "kept")
 
 
 def _shown(element: Element) -> str:
@@ -134,19 +134,19 @@ def _shown(element: Element) -> str:
 class _Field:
     """A complex field that has begun: its items, its instruction so far, and where its result begins."""
 
-    items: list[Item]
+    items: list[InlineItem]
     instruction: str = ""
     result: int | None = None
 
-    def closed(self, end: Item) -> list[Item]:
+    def closed(self, end: InlineItem) -> list[InlineItem]:
         """Its items with the last one: a range around a result that is text, or else one item that stays."""
         if self.result is None or not _is_text_field(self.instruction):
-            return [Item(end.path, (*self.items, end), "kept")]
-        start = Item(end.path, tuple(self.items[: self.result]), "kept", start=self)
+            return [InlineItem(end.path, (*self.items, end), "kept")]
+        start = InlineItem(end.path, tuple(self.items[: self.result]), "kept", start=self)
         return [start, *self.items[self.result :], replace(end, end=self)]
 
 
-def _with_fields(items: Iterable[Item]) -> list[Item]:
+def _with_fields(items: Iterable[InlineItem]) -> list[InlineItem]:
     """The items with those of each field joined.  A field that ends in another paragraph is left open."""
     opened = [_Field([])]  # the paragraph itself, then the fields
     for item in items:

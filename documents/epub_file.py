@@ -18,7 +18,7 @@ from lxml import etree
 
 from seq2see.errors import UserError, as_user_error
 from .archive import MIMETYPE, Archive
-from .protocol import Document, FileOptions, Text
+from .protocol import Document, FileOptions, FileText
 from .xml_document import language_kind
 from .xml_parts import local_name, serialised, xml_text
 
@@ -52,7 +52,7 @@ class _Part:
     """The texts of an entry, and the function that writes it with translations."""
 
     entry: str
-    texts: Sequence[Text]
+    texts: Sequence[FileText]
     write: Callable[[Sequence[str]], bytes]
 
 
@@ -130,7 +130,7 @@ def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
             root.set(_XML_LANGUAGE, language)
         return serialised(tree)
 
-    return _Part(entry, [Text(" ".join(one.text.split())) for one in found], write)
+    return _Part(entry, [FileText(" ".join(one.text.split())) for one in found], write)
 
 
 def _page(archive: Archive, entry: str, language: str) -> _Part:
@@ -147,9 +147,9 @@ def _page(archive: Archive, entry: str, language: str) -> _Part:
     notes: list[str] = []
     body = _NOTE.sub(partial(_without_note, notes), _BARE.sub(_html, page[begin.end() : end]))
     title = _TITLE.search(head)
-    texts = [Text(html.unescape(title[0]).strip())] if title else []
+    texts = [FileText(html.unescape(title[0]).strip())] if title else []
     if has_words := any(map(str.isalpha, re.sub("<[^>]*>", "", body))):
-        texts.append(Text(body, html=True))
+        texts.append(FileText(body, html=True))
 
     def write(translations: Sequence[str]) -> bytes:
         new = _ROOT.sub(lambda tag: _LANGUAGE.sub(rf"\g<1>{language}", tag[0]), head) if language else head

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..text.protection import ANY
-from .protocol import Text
+from ..text.protection import DEFAULT_PROTECTION
+from .protocol import FileText
 
 Kind = Literal["text", "start", "end", "alone", "word", "break"]
 
@@ -18,7 +18,7 @@ _PART = re.compile(r'<(?P<slash>/?)(?P<tag>[a-z]+)(?: id="(?P<number>\d+)")?>(?:
 
 
 @dataclass(frozen=True)
-class Token:
+class HtmlToken:
     """A part of a text: what is to be translated, or an element, whose source is `raw`.
 
     An element starts or ends around words (both have one `name`), or stands: between words (`alone`), as a word of the
@@ -35,7 +35,7 @@ class Fragment:
     """A text made of tokens.  Elements around all of it, or at its ends, are no part of `texts`: one, or none if there
     are no words."""
 
-    def __init__(self, tokens: Sequence[Token]):
+    def __init__(self, tokens: Sequence[HtmlToken]):
         self._tokens = tokens
         self._ends = _pairs(tokens)
         self._starts = {end: start for start, end in self._ends.items()}
@@ -44,18 +44,18 @@ class Fragment:
         self._numbers = range(first, last)
         self.has_elements = any(token.kind != "text" for token in tokens[first:last])
         words = "".join(token.raw for token in tokens[first:last] if token.kind == "text")
-        self.texts: tuple[Text, ...] = (
-            (Text(self._fragment(), html=self.has_elements),) if ANY.has_words(words) else ())
+        self.texts: tuple[FileText, ...] = (
+            (FileText(self._fragment(), html=self.has_elements),) if DEFAULT_PROTECTION.has_words(words) else ())
 
-    def translated(self, translation: str) -> list[Token] | None:
+    def translated(self, translation: str) -> list[HtmlToken] | None:
         """The tokens with the text translated; None if the translation has not its elements, once each and nested."""
         if not self.has_elements:
-            return [*self._before, Token(translation), *self._after]
-        found, opened, left = list[Token](), list[int](), {
+            return [*self._before, HtmlToken(translation), *self._after]
+        found, opened, left = list[HtmlToken](), list[int](), {
             number for number in self._numbers if self._tokens[number].kind != "text"}
         for part in _PART.finditer(translation):
             if part["text"]:
-                found.append(Token(html.unescape(part["text"])))
+                found.append(HtmlToken(html.unescape(part["text"])))
                 continue
             number = self._ends[opened.pop()] if part["slash"] and opened else int(part["number"] or -1)
             if number not in left:
@@ -98,7 +98,7 @@ class Fragment:
         return f'<{tag} id="{number}">{"x</code>" if token.kind == "word" else ""}'
 
 
-def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
+def _pairs(tokens: Sequence[HtmlToken]) -> dict[int, int]:
     """The number of each start, and that of its end.  What has no partner, or crosses another pair, stands alone."""
     pairs, opened, names = dict[int, int](), list[int](), dict[str, int]()
     for number, token in enumerate(tokens):

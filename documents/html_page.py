@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from seq2see.errors import UserError
 from ..text.html_markup import NOT_TRANSLATED
 from ..text.html_markup import read as tokens_of
-from ..text.protection import ANY
+from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
 from .plain_text import MARK, decoded
-from .protocol import Document, FileOptions, Text
+from .protocol import Document, FileOptions, FileText
 
 HEAD = 2_048  # characters in which a page names its encoding and language
 _TAG = re.compile(r"""<(?P<name>[a-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.IGNORECASE)
@@ -40,7 +40,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     return Document(texts, lambda translations: (mark + written(translations)).encode())
 
 
-def parts_of(page: str) -> tuple[list[Text], Callable[[Sequence[str]], str]]:
+def parts_of(page: str) -> tuple[list[FileText], Callable[[Sequence[str]], str]]:
     """The texts of HTML, itself and its attributes, and the function that writes it with their translations."""
     stand_in = next(char for char in map(chr, range(0xE000, 0xF8FF)) if char not in page)
     values: list[tuple[str, str]] = []  # of the attributes that are texts: the source, and quotation marks to add
@@ -50,14 +50,14 @@ def parts_of(page: str) -> tuple[list[Text], Callable[[Sequence[str]], str]]:
         return f"{stand_in}{len(values) - 1}{stand_in}"
 
     whole = "".join(_with_stand_ins(token.raw, kept) for token in tokens_of(page))
-    texts = [Text(html.unescape(value)) for value, _ in values]
+    texts = [FileText(html.unescape(value)) for value, _ in values]
 
     def written(translations: Sequence[str]) -> str:
         new = [value if text.text == one else f"{quote}{html.escape(one)}{quote}" for (value, quote), text, one in
                zip(values, texts, translations[1:], strict=True)]
         return re.sub(f"{stand_in}([0-9]+){stand_in}", lambda found: new[int(found[1])], translations[0])
 
-    return [Text(whole, html=True), *texts], written
+    return [FileText(whole, html=True), *texts], written
 
 
 def _decoded(data: bytes, name: str) -> tuple[str, str]:
@@ -107,7 +107,7 @@ def _with_stand_ins(raw: str, kept: Callable[[str, str], str]) -> str:
 
     def replaced(found: re.Match[str]) -> str:
         value, quote = _value(found), found["quote"] or ""
-        if found["name"].lower() not in names or not ANY.has_words(html.unescape(value)):
+        if found["name"].lower() not in names or not DEFAULT_PROTECTION.has_words(html.unescape(value)):
             return found[0]
         return found[0].removesuffix(value + quote) + kept(value, "" if quote else '"') + quote
 

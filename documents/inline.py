@@ -21,7 +21,7 @@ from functools import reduce
 from itertools import accumulate, groupby
 from typing import Literal
 
-from .protocol import Text
+from .protocol import FileText
 from .xml_parts import Element, shallow, xml_text
 
 Tag = Literal["span", "sub", "sup", "code"]  # sub and sup are part of a word; code is not translated
@@ -53,14 +53,14 @@ Path = tuple[Frame, ...]
 
 
 @dataclass(frozen=True)
-class Item:
+class InlineItem:
     """Text, or what stays as it is: an element, spaces, or items that belong together (a field).
 
     `start` and `end` name the two ends of a range (a bookmark, the words of a comment).
     """
 
     path: Path
-    content: str | Element | tuple[Item, ...]
+    content: str | Element | tuple[InlineItem, ...]
     kind: Literal["text", "kept", "break"] = "text"
     start: Hashable = None
     end: Hashable = None
@@ -92,8 +92,8 @@ class _Around:
     """An element of the HTML: the path of the bare text in it, and the ends of the range that it is."""
 
     base: Path
-    start: tuple[Item, ...] = ()
-    end: tuple[Item, ...] = ()
+    start: tuple[InlineItem, ...] = ()
+    end: tuple[InlineItem, ...] = ()
 
 
 class Segment:
@@ -102,24 +102,24 @@ class Segment:
     `plain` is the path of words that no other path is for.
     """
 
-    def __init__(self, items: Sequence[Item], plain: Path):
+    def __init__(self, items: Sequence[InlineItem], plain: Path):
         items = [part for item in _joined(items) for part in _spaces_apart(item)]
         worded = [number for number, item in enumerate(items) if item.has_words]
         self._before, self._after = items[: worded[0]], items[worded[-1] + 1 :]
         self._plain = plain
-        self._by_id: list[_Around | Item] = []
+        self._by_id: list[_Around | InlineItem] = []
         self._base, fragment = self._inside(items[worded[0] : worded[-1] + 1], 0)
         is_html = bool(self._by_id)
-        self.text = Text(fragment if is_html else html.unescape(fragment), html=is_html)
+        self.text = FileText(fragment if is_html else html.unescape(fragment), html=is_html)
 
-    def translated(self, translation: str) -> list[Item]:
+    def translated(self, translation: str) -> list[InlineItem]:
         """The items with the words of a translation.
 
         Raises:
             ValueError: its elements are not those of the text.
         """
         if not self.text.html:
-            return [*self._before, Item(self._base, xml_text(translation)), *self._after]
+            return [*self._before, InlineItem(self._base, xml_text(translation)), *self._after]
         items, opened = list(self._before), [_Around(self._base)]
         left = dict(enumerate(self._by_id))
         lost = ValueError(f"{translation!r} does not have the elements of {self.text.text!r}")
@@ -133,7 +133,7 @@ class Segment:
             one = left.pop(int(tag["id"] or -1), None)
             if one is None:
                 raise lost
-            if isinstance(one, Item):
+            if isinstance(one, InlineItem):
                 items.append(one)
             else:
                 items += one.start
@@ -142,7 +142,7 @@ class Segment:
             raise lost
         return [*items, *_text(translation[done:], self._base), *self._after]
 
-    def _inside(self, items: Sequence[Item], depth: int) -> tuple[Path, str]:
+    def _inside(self, items: Sequence[InlineItem], depth: int) -> tuple[Path, str]:
         """The path of the bare text among items with words, and the items as HTML."""
         characters: Counter[Path] = Counter()
         for item in items:
@@ -153,7 +153,7 @@ class Segment:
         base = max(fitting, key=characters.__getitem__) if fitting else shared + self._plain
         return base, "".join(self._ranges(items, base, depth))
 
-    def _ranges(self, items: Sequence[Item], base: Path, depth: int) -> Iterator[str]:
+    def _ranges(self, items: Sequence[InlineItem], base: Path, depth: int) -> Iterator[str]:
         """HTML with an element for each range of words that has both ends among the items."""
         ends = {item.end: number for number, item in enumerate(items) if item.end is not None and depth < MOST_NESTED}
         words = [0, *accumulate(item.has_words for item in items)]  # before each item
@@ -171,14 +171,14 @@ class Segment:
             number += 1
         yield from self._groups(items[done:], base, depth)
 
-    def _groups(self, items: Sequence[Item], base: Path, depth: int) -> Iterator[str]:
+    def _groups(self, items: Sequence[InlineItem], base: Path, depth: int) -> Iterator[str]:
         """HTML with an element around neighbours that share a path other than the base.
 
         What stays and spaces between them are in it too.
         """
-        group: list[Item] = []
+        group: list[InlineItem] = []
         path = base
-        waiting: list[Item] = []
+        waiting: list[InlineItem] = []
         for item in items:
             if not item.has_words:
                 waiting.append(item)
@@ -191,26 +191,26 @@ class Segment:
                 yield from map(self._bare, waiting)
                 group, path = [], own
             else:
-                group += (Item(path, one.text) if one.kind == "text" else one for one in waiting)
+                group += (InlineItem(path, one.text) if one.kind == "text" else one for one in waiting)
             waiting = []
             group.append(item)
         yield from self._group(group, path, base, depth)
         yield from map(self._bare, waiting)
 
-    def _group(self, items: Sequence[Item], path: Path, base: Path, depth: int) -> Iterable[str]:
+    def _group(self, items: Sequence[InlineItem], path: Path, base: Path, depth: int) -> Iterable[str]:
         if path == base or not items:
             return map(self._bare, items)
         return [self._element(items, path[-1].tag if path else "span", depth)]
 
-    def _element(self, items: Sequence[Item], tag: str, depth: int, start: tuple[Item, ...] = (),
-                 end: tuple[Item, ...] = ()) -> str:
+    def _element(self, items: Sequence[InlineItem], tag: str, depth: int, start: tuple[InlineItem, ...] = (),
+                 end: tuple[InlineItem, ...] = ()) -> str:
         number = len(self._by_id)
         self._by_id.append(_Around(()))  # its place, before those of its content
         base, content = self._inside(items, depth + 1)
         self._by_id[number] = _Around(base, start, end)
         return f'<{tag} id="{number}">{content}</{tag}>'
 
-    def _bare(self, item: Item) -> str:
+    def _bare(self, item: InlineItem) -> str:
         if item.kind == "text":
             return html.escape(item.text, quote=False)
         self._by_id.append(item)
@@ -220,15 +220,15 @@ class Segment:
 class Paragraph:
     """The items of a paragraph; `texts` are the texts of its segments that have letters."""
 
-    def __init__(self, items: Iterable[Item], plain: Path = ()):
-        self._parts: list[Segment | list[Item]] = []
+    def __init__(self, items: Iterable[InlineItem], plain: Path = ()):
+        self._parts: list[Segment | list[InlineItem]] = []
         for _, group in groupby(items, lambda item: item.kind == "break"):
             row = list(group)
             has_letters = any(any(map(str.isalpha, item.text)) for item in row if not item.is_code)
             self._parts.append(Segment(row, plain) if has_letters else row)
         self.texts = [part.text for part in self._parts if isinstance(part, Segment)]
 
-    def translated(self, translations: Sequence[str]) -> list[Item] | None:
+    def translated(self, translations: Sequence[str]) -> list[InlineItem] | None:
         """The items with the words of the translations; None: each is equal to its text."""
         if list(translations) == [text.text for text in self.texts]:
             return None
@@ -237,7 +237,7 @@ class Paragraph:
                 for item in (part.translated(next(each)) if isinstance(part, Segment) else part)]
 
 
-def fill(parent: Element, items: Iterable[Item], add_text: Callable[[Element, str], None]) -> None:
+def fill(parent: Element, items: Iterable[InlineItem], add_text: Callable[[Element, str], None]) -> None:
     """Put items into an element behind what it has; neighbours share the elements of their paths."""
     path: Path = ()
     opened = [parent]
@@ -257,7 +257,7 @@ def fill(parent: Element, items: Iterable[Item], add_text: Callable[[Element, st
             opened[-1].append(element)
 
 
-def _flat(items: Iterable[Item]) -> Iterator[Item]:
+def _flat(items: Iterable[InlineItem]) -> Iterator[InlineItem]:
     for item in items:
         if isinstance(item.content, tuple):
             yield from _flat(item.content)
@@ -265,27 +265,28 @@ def _flat(items: Iterable[Item]) -> Iterator[Item]:
             yield item
 
 
-def _joined(items: Iterable[Item]) -> Iterator[Item]:
+def _joined(items: Iterable[InlineItem]) -> Iterator[InlineItem]:
     """The items with neighbouring text of one path as one."""
     for path, group in groupby(items, lambda item: item.path if item.kind == "text" else None):
         row = list(group)
-        yield from row if path is None else [Item(path, "".join(item.text for item in row))]
+        yield from row if path is None else [InlineItem(path, "".join(item.text for item in row))]
 
 
-def _spaces_apart(item: Item) -> Iterator[Item]:
+def _spaces_apart(item: InlineItem) -> Iterator[InlineItem]:
     """The words of an item, one space for each place with white space, and the rest of that, which is kept."""
     if item.kind != "text":
         yield item
         return
     for part in _SPACES_OR_WORDS.findall(item.text):
         if part[0] in _SPACE and part[1:]:
-            yield Item(item.path, part[:1])
-            yield Item(item.path, part[1:], "kept")
+            yield InlineItem(item.path, part[:1])
+            yield InlineItem(item.path, part[1:], "kept")
         else:
-            yield Item(item.path, part)
+            yield InlineItem(item.path, part)
 
 
-def _outer_spaces(items: Sequence[Item]) -> tuple[Sequence[Item], Sequence[Item], Sequence[Item]]:
+def _outer_spaces(items: Sequence[InlineItem]) -> tuple[Sequence[InlineItem], Sequence[InlineItem],
+                                                        Sequence[InlineItem]]:
     """The spaces before items with words, these, and the spaces after them."""
     first, end = 0, len(items)
     while items[first].text.isspace():
@@ -295,8 +296,8 @@ def _outer_spaces(items: Sequence[Item]) -> tuple[Sequence[Item], Sequence[Item]
     return items[:first], items[first:end], items[end:]
 
 
-def _text(escaped: str, path: Path) -> list[Item]:
-    return [Item(path, xml_text(html.unescape(escaped)))] if escaped else []
+def _text(escaped: str, path: Path) -> list[InlineItem]:
+    return [InlineItem(path, xml_text(html.unescape(escaped)))] if escaped else []
 
 
 def _shared(one: Path, other: Path) -> Path:

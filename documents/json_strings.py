@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
 from ..text.html_markup import NO_PARTS, RAISED, VOID
-from ..text.protection import ANY
+from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
-from .fragments import Fragment, Kind, Token
+from .fragments import Fragment, HtmlToken, Kind
 from .icu_message import OPENS, branches, joined
 from .places import Place, document_of
 from .plain_text import decoded
-from .protocol import Document, FileOptions, Text
+from .protocol import Document, FileOptions, FileText
 
 MOST_NESTED = 200
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
@@ -119,11 +119,11 @@ def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> 
     return Place(*span, texts, written)
 
 
-def _text(text: str) -> Text:
+def _text(text: str) -> FileText:
     """A text, as HTML if it has tags; its line breaks, which HTML would read as spaces, as elements."""
     if not _TAG.search(text):
-        return Text(text)
-    return Text(_ELEMENT.sub(lambda one: _BREAK if one[0] == "\n" else one[0], text), html=True)
+        return FileText(text)
+    return FileText(_ELEMENT.sub(lambda one: _BREAK if one[0] == "\n" else one[0], text), html=True)
 
 
 def _fragment(text: str) -> Fragment | None:
@@ -131,14 +131,15 @@ def _fragment(text: str) -> Fragment | None:
     found = [*_ELEMENT.finditer(text)]
     if not _is_named_by_a_program(found):
         return None
-    tokens, done = list[Token](), 0
+    tokens, done = list[HtmlToken](), 0
     for tag in found:
         name = tag["name"] or ""
         kind: Kind = "word" if tag["code"] else "break" if name.lower() in ("", "br") else (
             "alone" if tag["alone"] else "end" if tag["end"] else "start")
-        tokens += [Token(text[done : tag.start()]), Token(tag[0], kind, name, name if name in RAISED else "span")]
+        tokens += [HtmlToken(text[done : tag.start()]),
+                   HtmlToken(tag[0], kind, name, name if name in RAISED else "span")]
         done = tag.end()
-    fragment = Fragment([one for one in (*tokens, Token(text[done:])) if one.raw])
+    fragment = Fragment([one for one in (*tokens, HtmlToken(text[done:])) if one.raw])
     return fragment if fragment.texts else None
 
 
@@ -162,7 +163,7 @@ def _is_read(text: str, *, asked: bool) -> bool:
     """Whether a text has words that are no format of a date and, unless it was asked for, no address, path or code."""
     bare = _ELEMENT.sub(" ", text) if "</" in text or _TAG.search(text) else text
     without_dates = _DATE.sub(" ", bare) if _IN_DATE.search(bare) else bare
-    return ANY.has_words(without_dates) and (asked or not _NO_WORD.fullmatch(bare.strip().rstrip(":?!")))
+    return DEFAULT_PROTECTION.has_words(without_dates) and (asked or not _NO_WORD.fullmatch(bare.strip().rstrip(":?!")))
 
 
 def _is_unicode(text: str) -> bool:

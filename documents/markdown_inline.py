@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from unicodedata import category
 
-from .fragments import Token
+from .fragments import HtmlToken
 
 _TITLE = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"""
 _ADDRESS = r"(?:<(?:[^<>\n\\]|\\.)*+>|(?!<)(?:\{[{%][^{}\n]*\}|[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\)){0,2000}+)"
@@ -43,7 +43,7 @@ _AS_HTML = {"*": "em", "_": "em", "**": "strong", "__": "strong", "~~": "del"}
 
 
 @dataclass(frozen=True, eq=False)
-class Image(Token):
+class Image(HtmlToken):
     """An image: `alt` is the text that describes it, and `target` what follows."""
 
     alt: str = ""
@@ -59,11 +59,11 @@ class _Run:
     opens: bool
     closes: bool
     left: int  # of its signs
-    ends: list[Token] = field(default_factory=list)
-    starts: list[Token] = field(default_factory=list)  # the innermost first
+    ends: list[HtmlToken] = field(default_factory=list)
+    starts: list[HtmlToken] = field(default_factory=list)  # the innermost first
 
-    def tokens(self) -> list[Token]:
-        return [*self.ends, *([Token(self.sign * self.left)] if self.left else []), *reversed(self.starts)]
+    def tokens(self) -> list[HtmlToken]:
+        return [*self.ends, *([HtmlToken(self.sign * self.left)] if self.left else []), *reversed(self.starts)]
 
 
 @dataclass
@@ -73,7 +73,7 @@ class _Bracket:
     image: bool
 
 
-_Part = Token | _Run
+_Part = HtmlToken | _Run
 
 
 def label_of(raw: str) -> str:
@@ -81,7 +81,7 @@ def label_of(raw: str) -> str:
     return " ".join(raw.split()).casefold()
 
 
-def tokens_of(text: str, labels: Set[str]) -> list[Token]:
+def tokens_of(text: str, labels: Set[str]) -> list[HtmlToken]:
     """The tokens of the text of a block; `labels` are those of the document's references."""
     return _Scanner(text, labels).tokens()
 
@@ -100,7 +100,7 @@ class _Scanner:
             self.fences.setdefault(len(run[0]), []).append(run.start())
         self.names = 0
 
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[HtmlToken]:
         place = 0
         while place < len(self.text):
             match = _PART.match(self.text, place)
@@ -116,27 +116,27 @@ class _Scanner:
         if match["tag"]:
             self.parts.append(_html_tag(match))
         elif kind in ("break", "word", "alone"):
-            self.parts.append(Token(raw, kind))  # type: ignore[arg-type]
+            self.parts.append(HtmlToken(raw, kind))  # type: ignore[arg-type]
         elif kind == "code":
             return self._code(match)
         elif kind == "open":
             self.brackets.append(_Bracket(len(self.parts), match.end(), raw == "!["))
             self.latest = match.end()
-            self.parts.append(Token(raw))
+            self.parts.append(HtmlToken(raw))
         elif kind == "close":
             return self._close(match)
         elif kind == "run":
             self.parts.append(_run(self.text, match))
         else:
             written = {"space": " ", "escaped": match["escaped"], "entity": html.unescape(raw)}.get(str(kind), raw)
-            self.parts.append(Token(written))
+            self.parts.append(HtmlToken(written))
         return match.end()
 
     def _code(self, match: re.Match[str]) -> int:
         starts = self.fences.get(len(match[0]), [])
         after = bisect_right(starts, match.start())
         end = starts[after] + len(match[0]) if after < len(starts) else match.end()
-        self.parts.append(Token(self.text[match.start() : end], "word" if after < len(starts) else "text"))
+        self.parts.append(HtmlToken(self.text[match.start() : end], "word" if after < len(starts) else "text"))
         return end
 
     def _close(self, match: re.Match[str]) -> int:
@@ -146,7 +146,7 @@ class _Scanner:
         self.inside = min(self.inside, len(self.brackets))
         end = self._target_end(opened, match) if opened and may_open else None
         if opened is None or end is None:
-            self.parts.append(Token("]"))
+            self.parts.append(HtmlToken("]"))
             return match.end()
         target = self.text[match.start() : end]
         if self.text[match.end() : end] in ("", "[]"):  # its text is the label
@@ -157,8 +157,8 @@ class _Scanner:
             return end
         self._emphasise(opened.place + 1)
         name = f"link {opened.start}"
-        self.parts[opened.place] = Token("[", "start", name, "a")
-        self.parts.append(Token(target, "end", name))
+        self.parts[opened.place] = HtmlToken("[", "start", name, "a")
+        self.parts.append(HtmlToken(target, "end", name))
         self.inside = len(self.brackets)
         return end
 
@@ -206,20 +206,20 @@ class _Scanner:
         count = 2 if opener.left > 1 and closer.left > 1 else 1
         raw = opener.sign * count
         self.names += 1
-        opener.starts.append(Token(raw, "start", f"run {self.names}", _AS_HTML[raw]))
-        closer.ends.append(Token(raw, "end", f"run {self.names}", _AS_HTML[raw]))
+        opener.starts.append(HtmlToken(raw, "start", f"run {self.names}", _AS_HTML[raw]))
+        closer.ends.append(HtmlToken(raw, "end", f"run {self.names}", _AS_HTML[raw]))
         opener.left -= count
         closer.left -= count
 
 
-def _html_tag(match: re.Match[str]) -> Token:
+def _html_tag(match: re.Match[str]) -> HtmlToken:
     name, raw = match["name"].lower(), match[0]
     if name == "br":
-        return Token(raw, "break")
+        return HtmlToken(raw, "break")
     if name in _VOID or raw.endswith("/>"):
-        return Token(raw, "alone")
+        return HtmlToken(raw, "alone")
     tag = name if name in ("a", "b", "em", "i", "strong", "sub", "sup") else "span"
-    return Token(raw, "end" if raw.startswith("</") else "start", f"html {name}", tag)
+    return HtmlToken(raw, "end" if raw.startswith("</") else "start", f"html {name}", tag)
 
 
 def _run(text: str, match: re.Match[str]) -> _Run:
@@ -248,23 +248,23 @@ def _fit(opener: _Run, closer: _Run) -> bool:
     return not (either and (opener.length + closer.length) % 3 == 0 and (opener.length % 3 or closer.length % 3))
 
 
-def _merged(tokens: Sequence[Token]) -> list[Token]:
+def _merged(tokens: Sequence[HtmlToken]) -> list[HtmlToken]:
     """The tokens with adjacent texts as one."""
-    merged: list[Token] = []
+    merged: list[HtmlToken] = []
     texts: list[str] = []
     for token in (*tokens, None):
         if token is not None and token.kind == "text":
             texts.append(token.raw)
             continue
         if texts:
-            merged.append(Token("".join(texts)))
+            merged.append(HtmlToken("".join(texts)))
             texts = []
         if token is not None:
             merged.append(token)
     return merged
 
 
-def written(tokens: Sequence[Token], labels: Set[str], space: str, *, cell: bool = False) -> str | None:
+def written(tokens: Sequence[HtmlToken], labels: Set[str], space: str, *, cell: bool = False) -> str | None:
     """The text of a block with these tokens, its breakable spaces as `space`; None if Markdown cannot say them.
 
     Characters are escaped, and emphasis becomes tags, only where Markdown would read something else without.
@@ -278,16 +278,16 @@ def written(tokens: Sequence[Token], labels: Set[str], space: str, *, cell: bool
     return None
 
 
-def _unmarked(tokens: Sequence[Token]) -> set[str]:
+def _unmarked(tokens: Sequence[HtmlToken]) -> set[str]:
     """The names of emphasis whose signs would be text where they stand."""
     names = set[str]()
-    for before, token, after in zip([Token(""), *tokens], tokens, [*tokens[1:], Token("")], strict=False):
+    for before, token, after in zip([HtmlToken(""), *tokens], tokens, [*tokens[1:], HtmlToken("")], strict=False):
         if token.raw in _AS_HTML and not _flanks(token.raw, before.raw[-1:], after.raw[:1])[token.kind == "end"]:
             names.add(token.name)
     return names
 
 
-def _source(token: Token, space: str, *, escape: bool, as_html: Set[str], cell: bool) -> str:
+def _source(token: HtmlToken, space: str, *, escape: bool, as_html: Set[str], cell: bool) -> str:
     if token.kind == "text":
         text = _SPECIAL.sub(r"\\\g<0>", token.raw) if escape else token.raw
         return (text.replace("|", r"\|") if cell else text).replace(" ", space)
@@ -296,7 +296,7 @@ def _source(token: Token, space: str, *, escape: bool, as_html: Set[str], cell: 
     return token.raw
 
 
-def _said(tokens: Sequence[Token]) -> list[str]:
+def _said(tokens: Sequence[HtmlToken]) -> list[str]:
     """What tokens mean, to compare: the texts, and the source of each element."""
     found = list[str]()
     for token in _merged(tokens):
@@ -311,21 +311,21 @@ def _said(tokens: Sequence[Token]) -> list[str]:
     return found
 
 
-def _tidy(tokens: Sequence[Token]) -> Iterator[Token]:
+def _tidy(tokens: Sequence[HtmlToken]) -> Iterator[HtmlToken]:
     """The tokens with no space just inside emphasis, and no emphasis around nothing."""
-    found: list[Token] = []
+    found: list[HtmlToken] = []
     for token in tokens:
-        last = found[-1] if found else Token("")
+        last = found[-1] if found else HtmlToken("")
         if token.kind == "text" and last.kind == "start" and last.raw in _AS_HTML and token.raw[:1] == " ":
-            found.insert(-1, Token(" "))
-            token = Token(token.raw.lstrip(" "))
+            found.insert(-1, HtmlToken(" "))
+            token = HtmlToken(token.raw.lstrip(" "))
         if token.kind == "end" and token.raw in _AS_HTML:
             if last.kind == "start" and last.name == token.name:
                 found.pop()
                 continue
             if last.kind == "text" and last.raw[-1:] == " ":
-                found[-1] = Token(last.raw.rstrip(" "))
-                found += [token, Token(" ")]
+                found[-1] = HtmlToken(last.raw.rstrip(" "))
+                found += [token, HtmlToken(" ")]
                 continue
         if token.kind != "text" or token.raw:
             found.append(token)

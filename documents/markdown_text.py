@@ -17,13 +17,13 @@ from itertools import chain
 from typing import Literal
 
 from seq2see.errors import UserError
-from ..text.protection import ANY
-from .fragments import Fragment, Token
+from ..text.protection import DEFAULT_PROTECTION
+from .fragments import Fragment, HtmlToken
 from .html_page import parts_of
 from .markdown_inline import Image, label_of, tokens_of, written
 from .places import Place, document_of, filled, unused
 from .plain_text import decoded
-from .protocol import Document, FileOptions, Text
+from .protocol import Document, FileOptions, FileText
 
 MOST_NESTED = 50  # quotes and lists
 LONGEST_BLOCK = 100_000  # characters
@@ -332,20 +332,20 @@ def _text_place(source: str, block: _Block, labels: Set[str]) -> Place:
     return Place(start, end, texts, changed)
 
 
-def _images(tokens: Sequence[Token]) -> list[Image]:
+def _images(tokens: Sequence[HtmlToken]) -> list[Image]:
     """The images whose descriptions are texts without elements."""
-    return [token for token in tokens if isinstance(token, Image) and ANY.has_words(token.alt)
+    return [token for token in tokens if isinstance(token, Image) and DEFAULT_PROTECTION.has_words(token.alt)
             and [part.raw for part in tokens_of(token.alt, frozenset())] == [token.alt]]
 
 
-def _alt(image: Image) -> Text:
-    return Text(image.alt)
+def _alt(image: Image) -> FileText:
+    return FileText(image.alt)
 
 
-def _image(image: Token, alt: str) -> Token:
+def _image(image: HtmlToken, alt: str) -> HtmlToken:
     assert isinstance(image, Image)
     described = re.sub(r"[\[\]]", r"\\\g<0>", alt) if alt != image.alt else alt
-    return Token(f"![{described}{image.target}", "alone")
+    return HtmlToken(f"![{described}{image.target}", "alone")
 
 
 def _in_lines(text: str, space: str, width: float) -> Iterator[str]:
@@ -379,9 +379,9 @@ def _front_places(source: str, front: re.Match[str]) -> Iterator[Place]:
         value = item["value"]
         quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" and value[0] not in value[1:-1]
         text = value[1:-1] if quoted and "\\" not in value else value
-        if ANY.has_words(text) and (text != value or _PLAIN_YAML.fullmatch(value)):
+        if DEFAULT_PROTECTION.has_words(text) and (text != value or _PLAIN_YAML.fullmatch(value)):
             start = line.start() + item.start("value")
-            yield Place(start, start + len(value), (Text(text),), _value_like(value))
+            yield Place(start, start + len(value), (FileText(text),), _value_like(value))
 
 
 def _value_like(value: str) -> Callable[[Sequence[str]], str]:

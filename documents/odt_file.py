@@ -15,7 +15,7 @@ from lxml import etree
 
 from seq2see.errors import UserError
 from .archive import MIMETYPE, Archive
-from .inline import Frame, Item, Path, Tag
+from .inline import Frame, InlineItem, Path, Tag
 from .protocol import Document, FileOptions
 from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
 from .xml_parts import Element, Tree, last_child, local_name, properties
@@ -91,11 +91,11 @@ class _Reader:
         self._tags = {one.get(f"{_STYLE}name"): _tag(one) for one in automatic}
         self._frames: dict[Hashable, Frame] = {}
 
-    def items(self, paragraph: Element) -> Iterator[Item]:
+    def items(self, paragraph: Element) -> Iterator[InlineItem]:
         self._after_space = True  # white space after white space, and at the start, is nothing
         return self._children(paragraph, ())
 
-    def _children(self, parent: Element, path: Path) -> Iterator[Item]:
+    def _children(self, parent: Element, path: Path) -> Iterator[InlineItem]:
         yield from self._literal(parent.text, path)
         for child in parent:
             name = local_name(child)
@@ -107,19 +107,19 @@ class _Reader:
                 link = self._frames.setdefault(key, Frame.like(child, is_format=False))
                 yield from self._children(child, (*path, link))
             elif child.tag == f"{_TEXT}s" and 0 < (count := _count(child)) <= _MOST_SPACES:
-                yield Item(path, " " * count)
+                yield InlineItem(path, " " * count)
             elif name != "soft-page-break":  # a note of LibreOffice to itself, no longer true of a translation
                 self._after_space &= name in _MARKS or name.endswith(("-start", "-end"))
                 yield _kept(child, name, path)
             yield from self._literal(child.tail, path)
 
-    def _literal(self, text: str | None, path: Path) -> Iterator[Item]:
+    def _literal(self, text: str | None, path: Path) -> Iterator[InlineItem]:
         shown = re.sub("[ \t\n\r]+", " ", text or "")
         if self._after_space:
             shown = shown.removeprefix(" ")
         if shown:
             self._after_space = shown.endswith(" ")
-            yield Item(path, shown)
+            yield InlineItem(path, shown)
 
     def _span(self, span: Element) -> Frame | None:
         style = span.get(f"{_TEXT}style-name")
@@ -153,14 +153,14 @@ def _count(spaces: Element) -> int:
     return int(count) if count.isdecimal() and len(count) < 5 else 0
 
 
-def _kept(element: Element, name: str, path: Path) -> Item:
+def _kept(element: Element, name: str, path: Path) -> InlineItem:
     if name in _BREAKS:
-        return Item(path, element, "break")
+        return InlineItem(path, element, "break")
     named = next((element.get(one) for one in _NAMES if element.get(one)), None)
     kind = name.removesuffix("-start").removesuffix("-end")
     starts, ends = name.endswith("-start") or name == "annotation", name.endswith("-end")
     key = (kind, named) if named else None
-    return Item(path, element, "kept", start=key if starts else None, end=key if ends else None)
+    return InlineItem(path, element, "kept", start=key if starts else None, end=key if ends else None)
 
 
 class _Writer:

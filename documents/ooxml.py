@@ -10,7 +10,7 @@ from lxml import etree
 
 from seq2see.errors import UserError
 from .archive import Archive
-from .inline import Frame, Item, Tag
+from .inline import Frame, InlineItem, Tag
 from .xml_document import XmlParagraph, xml_paragraph
 from .xml_parts import Element, Tree, last_child, local_name, properties, sibling_name
 
@@ -100,16 +100,16 @@ def set_drawing_language(tree: Tree, language: str) -> None:
             one.set("lang", language)
 
 
-def _drawing_items(paragraph: Element, runs: Runs) -> Iterator[Item]:
+def _drawing_items(paragraph: Element, runs: Runs) -> Iterator[InlineItem]:
     for child in paragraph:
         name = local_name(child)
         if name == "r":
             frame = runs.frame(child)
             for text in re.split(r"(\t)", child.findtext(sibling_name(child, "t"), "")):
                 if text:
-                    yield Item((frame,), text.replace("\n", " "), "break" if text == "\t" else "text")
+                    yield InlineItem((frame,), text.replace("\n", " "), "break" if text == "\t" else "text")
         elif name not in ("pPr", "endParaRPr"):
-            yield Item((), child, "break" if name == "br" else "kept")
+            yield InlineItem((), child, "break" if name == "br" else "kept")
 
 
 def _is_placeholder(paragraph: Element) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from seq2see.errors import UserError
-from .protocol import MOST_TEXTS, Document, Text
+from .protocol import MOST_TEXTS, Document, FileText
 
 MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: signs that a space precedes do not begin one
 
@@ -37,7 +37,7 @@ class Place:
 
     start: int
     end: int
-    texts: tuple[Text, ...]
+    texts: tuple[FileText, ...]
     written: Callable[[Sequence[str]], str]
 
 

@@ -17,7 +17,7 @@ MOST_TEXTS = 100_000  # in a file
 
 
 @dataclass(frozen=True)
-class Text:
+class FileText:
     """A text to translate.  With `html` it is markup, whose elements are placed around the same words again."""
 
     text: str
@@ -28,7 +28,7 @@ class Text:
 class Document:
     """The texts of a file, in order, and the function that writes the file with a translation of each."""
 
-    texts: Sequence[Text]
+    texts: Sequence[FileText]
     write: Callable[[Sequence[str]], bytes]
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
-from .fragments import Fragment, Token
+from .fragments import Fragment, HtmlToken
 from .places import MAY_BREAK, Place, document_of, unused
 from .plain_text import decoded
 from .protocol import Document, FileOptions
@@ -88,26 +88,26 @@ def _place(source: str, span: Span, *, escaped: bool) -> Place | None:
     return Place(start, end, fragment.texts, written) if fragment.texts else None
 
 
-def _tokens(raw: str, *, escaped: bool) -> Iterator[Token]:
+def _tokens(raw: str, *, escaped: bool) -> Iterator[HtmlToken]:
     done = 0
     for tag in _TAG.finditer(raw):
         if tag.start() > done:
             yield _text(raw[done : tag.start()], escaped=escaped)
         done = tag.end()
         if tag["name"]:
-            yield Token(tag[0], "end" if tag["slash"] else "start", tag["name"])
+            yield HtmlToken(tag[0], "end" if tag["slash"] else "start", tag["name"])
         else:
-            yield Token(tag[0], "break" if tag["line"] else "alone")
+            yield HtmlToken(tag[0], "break" if tag["line"] else "alone")
     if done < len(raw):
         yield _text(raw[done:], escaped=escaped)
 
 
-def _text(raw: str, *, escaped: bool) -> Token:
+def _text(raw: str, *, escaped: bool) -> HtmlToken:
     text = re.sub(r"[ \t]*(?:\r\n|\r|\n)[ \t]*", " ", raw).replace(r"\h", _HARD_SPACE)
-    return Token(html.unescape(text) if escaped else text)
+    return HtmlToken(html.unescape(text) if escaped else text)
 
 
-def _raw(token: Token, space: str, *, escaped: bool) -> str:
+def _raw(token: HtmlToken, space: str, *, escaped: bool) -> str:
     if token.kind != "text":
         return token.raw
     text = re.sub(r"\s*-->\s*", " → ", token.raw).replace("\n", " ")

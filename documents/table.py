@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 
 from seq2see.errors import UserError
-from ..text.protection import ANY
+from ..text.protection import DEFAULT_PROTECTION
 from .places import Place, document_of
 from .plain_text import decoded
-from .protocol import Document, FileOptions, Text
+from .protocol import Document, FileOptions, FileText
 
 SEPARATORS = ",;\t|"
 SAMPLE = 50  # rows
@@ -39,10 +39,10 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     if all(map(str.isdecimal, options.columns)) and any(_is_phrase(one) for index, one in enumerate(header)
                                                         if index in columns):
         header = ()  # it is a text as those below
-    places = (Place(*cell, (Text(text.strip()),), _writer(source[slice(*cell)], text, separator))
+    places = (Place(*cell, (FileText(text.strip()),), _writer(source[slice(*cell)], text, separator))
               for row, cells in zip(rows[bool(header):], texts[bool(header):], strict=True)
               for number, (cell, text) in enumerate(zip(row, cells, strict=True))
-              if number in columns and ANY.has_words(text) and not text.startswith("="))  # a formula
+              if number in columns and DEFAULT_PROTECTION.has_words(text) and not text.startswith("="))  # a formula
     return document_of(source, places, name=name, mark=mark)
 
 
@@ -130,13 +130,13 @@ def _usual(rows: Sequence[Sequence[str]], name: str) -> set[int]:
             counts[index][0] += bool(text.strip())
             counts[index][1] += _is_phrase(text)
     found = {index for index, (filled, phrases) in enumerate(counts) if phrases * 2 > filled}
-    if not found and any(text and ANY.has_words(text) for row in rows for text in row):
+    if not found and any(text and DEFAULT_PROTECTION.has_words(text) for row in rows for text in row):
         raise UserError(f"{name}: no column holds mostly phrases; choose columns with --columns, by name or number")
     return found
 
 
 def _is_phrase(text: str) -> bool:
     """Two words or more that do not all begin with a capital, as names do; or a word of a script without capitals."""
-    words = _WORD.findall(ANY.masked(text, " ")) if text else []
+    words = _WORD.findall(DEFAULT_PROTECTION.masked(text, " ")) if text else []
     uncased = any(len(word) > 1 and word.upper() == word.lower() for word in words)
     return uncased or (len(words) > 1 and any(word[0].islower() for word in words))

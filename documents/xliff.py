@@ -16,7 +16,7 @@ from lxml import etree
 
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
-from .fragments import Fragment, Token
+from .fragments import Fragment, HtmlToken
 from .protocol import Document, FileOptions
 from .xml_parts import local_name, parse, xml_text
 
@@ -31,7 +31,7 @@ _UNTRANSLATED = ("new", "needs-translation", "initial")  # states of a target th
 
 
 @dataclass(frozen=True, eq=False)
-class _Inline(Token):
+class _Inline(HtmlToken):
     """An inline element, or one of its tags."""
 
     node: _Element | None = None
@@ -111,10 +111,10 @@ def _content(node: _Element) -> str:
     return "".join(node.itertext()).strip() + "".join(f"<{one}>" for one in inside)
 
 
-def _tokens(node: _Element) -> Iterator[Token]:
+def _tokens(node: _Element) -> Iterator[HtmlToken]:
     """The text and the inline elements inside an element."""
     if node.text:
-        yield Token(node.text)
+        yield HtmlToken(node.text)
     for child in node:
         local = local_name(child)
         if local in _AROUND and child.get("translate") != "no" and child.get("mtype") != "protected":
@@ -130,10 +130,10 @@ def _tokens(node: _Element) -> Iterator[Token]:
         else:
             yield _Inline("", "word" if local in ("ph", "x", "mrk", "pc", "g") else "alone", node=child)
         if child.tail:
-            yield Token(child.tail)
+            yield HtmlToken(child.tail)
 
 
-def _set_target(source: _Element, tokens: Sequence[Token]) -> None:
+def _set_target(source: _Element, tokens: Sequence[HtmlToken]) -> None:
     """Write the target beside its source."""
     unit = source.getparent()
     assert unit is not None

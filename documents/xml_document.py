@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .archive import Archive
-from .inline import Item, Paragraph, Path, fill
-from .protocol import Document, Text
+from .inline import InlineItem, Paragraph, Path, fill
+from .protocol import Document, FileText
 from .xml_parts import Element, Tree, local_name, serialised
 
 _LANGUAGE_TAG = re.compile(r"(?P<language>[a-z]{2,3})(?:-\w{2,8})*")
@@ -21,11 +21,12 @@ _COMPLEX_SCRIPTS = {"ar", "fa", "he", "hi", "th", "ur"}
 class XmlParagraph:
     """A paragraph's texts, and the function that puts translations into it; True if they differ."""
 
-    texts: Sequence[Text]
+    texts: Sequence[FileText]
     translate: Callable[[Sequence[str]], bool]
 
 
-def xml_paragraph(element: Element, items: Iterable[Item], *, plain: Path, add_text: Callable[[Element, str], None],
+def xml_paragraph(element: Element, items: Iterable[InlineItem], *, plain: Path,
+                  add_text: Callable[[Element, str], None],
                   first: str = "", last: str = "") -> XmlParagraph:
     """The paragraph of an element with these items.  Its children named `first` and `last` are at its ends, and no
     items."""

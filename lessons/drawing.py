@@ -47,7 +47,7 @@ Values = Sequence[Any] | np.ndarray  # numbers or Estimates
 
 
 @dataclass(frozen=True)
-class Curves:
+class CurvePanel:
     """A line for each name, with a band between the ends of its intervals. `doubling`: twice as much is as far
     everywhere on x; `level`: where a dashed line lies."""
 
@@ -110,7 +110,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Map:
+class MapPanel:
     """R rows and C columns as blue on whatever is behind it, opaque at `top` (the largest); orange below 0. The
     cells show `texts` [R,C], by default their values if there are at most 8 columns."""
 
@@ -147,7 +147,7 @@ class Map:
             label.set_parse_math(False)
 
 
-Panel = Curves | Bars | Map
+Panel = CurvePanel | Bars | MapPanel
 
 
 def ends(values: Values) -> np.ndarray:
@@ -156,7 +156,7 @@ def ends(values: Values) -> np.ndarray:
 
 
 def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),
-             top: float | None = None, wide: bool = False) -> Map:  # fmt: skip
+             top: float | None = None, wide: bool = False) -> MapPanel:  # fmt: skip
     """A cell for each head, a row for each layer of each kind of attention, both counted from 1."""
     rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
     grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)
@@ -164,7 +164,7 @@ def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, text
     for head, value, text in zip(heads, values, texts or [f"{value:.2f}" for value in values], strict=True):
         place = rows.index((KINDS.index(head.kind), head.layer)), head.head
         grid[place], said[place] = value, text
-    return Map(title, grid, [f"{KINDS[kind]}, {layer_name(layer)}" for kind, layer in rows],
+    return MapPanel(title, grid, [f"{KINDS[kind]}, {layer_name(layer)}" for kind, layer in rows],
                [f"head {head + 1}" for head in range(grid.shape[1])], top, said, wide)
 
 
@@ -180,7 +180,7 @@ def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:
         axes: dict[Any, Any] = figure.subplot_mosaic(mosaic)
         for place, panel in enumerate(panels):
             panel.draw(axes[place])
-            axes[place].set_title(panel.title, pad=20 if isinstance(panel, Map) else 6)
+            axes[place].set_title(panel.title, pad=20 if isinstance(panel, MapPanel) else 6)
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]

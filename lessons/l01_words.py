@@ -12,7 +12,7 @@ from ..storybook.senses import SENSES
 from ..tokenizer.encoding import encode_source
 from ..tokenizer.words import split_words
 from .figures import layer_name
-from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench
+from .lesson import Bars, Check, Checks, CurvePanel, Estimate, Exhibits, Figures, Look, Table, Workbench
 
 # L layers, N words or occurrences, D model width
 
@@ -179,7 +179,7 @@ def exhibits(f: Figures) -> Exhibits:
         Table("Analogies, answered from the whole vocabulary",
               ("", "questions", "correct", "without the question's words", "median rank"),
               [(name, of["questions"], of["right"], of["without"], of["rank"]) for name, of in f.relations.items()]),
-        Curves("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
+        CurvePanel("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
                level=GUESSING),
         Bars("Cosine of embeddings, by similarity of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles}),
     ]  # fmt: skip

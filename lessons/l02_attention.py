@@ -8,7 +8,7 @@ from ..tokenizer.encoding import encode_source
 from . import lookup
 from .by_hand import softmax
 from .figures import likeness
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench, over_seeds
+from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, MapPanel, Table, Workbench, over_seeds
 
 # N words, D width
 
@@ -151,7 +151,9 @@ def exhibits(f: Figures) -> Exhibits:
               [(word, *row) for word, row in zip(MONEY, f.scores, strict=True)]),
         Table("Right answers by the size of query, key and value", ("", *map(str, SIZES)),
               [(way, *(f"{one:.0%}" for one in of)) for way, of in right.items()]),
-        Map("No parameters", f.weights, MONEY, MONEY, top=1),
-        Curves("Soft dictionary: error", SCALES, {"": f.errors + 1e-16}, "scale of the query", doubling=True, log=True),
-        Curves("Right answers", SIZES, right, "size of query, key, value", doubling=True, level=f.right["none"].mean()),
+        MapPanel("No parameters", f.weights, MONEY, MONEY, top=1),
+        CurvePanel("Soft dictionary: error", SCALES, {"": f.errors + 1e-16}, "scale of the query", doubling=True,
+                   log=True),
+        CurvePanel("Right answers", SIZES, right, "size of query, key, value", doubling=True,
+                   level=f.right["none"].mean()),
     ]

@@ -8,7 +8,7 @@ from ..passes.hooks import capture
 from ..tokenizer.encoding import encode_source
 from .by_hand import softmax
 from .figures import layer_name
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
+from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, Table, Workbench, over_seeds
 
 # N queries, K keys, D width, H heads, T and S tokens, E size of one head
 
@@ -105,6 +105,6 @@ def exhibits(f: Figures) -> Exhibits:
         Table("Variance of scaled scores in the encoder", (
             "", "before training, mean of heads",
             *(f"head {h + 1}" for h in range(f.heads["trained"].shape[1]))), heads),
-        Curves("Variance of scores", WIDTHS, variance, "width d", doubling=True, log=True, level=1),
-        Curves("Gradient through the softmax", WIDTHS, gradient, "width d", doubling=True),
+        CurvePanel("Variance of scores", WIDTHS, variance, "width d", doubling=True, log=True, level=1),
+        CurvePanel("Gradient through the softmax", WIDTHS, gradient, "width d", doubling=True),
     ]

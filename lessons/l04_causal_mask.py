@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from .figures import likeness
-from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, over_seeds
+from .lesson import Bars, Check, Checks, CurvePanel, Estimate, Exhibits, Figures, Look, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, Task, compare, in_rows, open_mask, task_of, test_loss
 
 # S source tokens, T target tokens
@@ -100,6 +100,6 @@ def exhibits(f: Figures) -> Exhibits:
               [*zip(NAMES, f.seen, f.exact, f.chrf, strict=True), ("without, tested with it", f.hidden, "–", "–")]),
         Table(f.source, ("trained", "translation"),
               [(name, text or "(nothing)") for name, text in zip(NAMES, f.written, strict=True)]),
-        Curves("Training loss", steps, lines, "training steps", log=True),
+        CurvePanel("Training loss", steps, lines, "training steps", log=True),
         Bars("Exact translations", NAMES, {"exact": f.exact}, top=1),
     ]  # fmt: skip

@@ -19,7 +19,20 @@ from ..passes.hooks import other_values, replaced
 from ..tokenizer.words import split_words
 from .figures import layer_name
 from .held_out import groups, ids_of, measured, named, role_checks, traces
-from .lesson import SENTENCE, TRANSLATION, Bars, Check, Checks, Estimate, Exhibits, Figures, Look, Map, Table, Workbench
+from .lesson import (
+    SENTENCE,
+    TRANSLATION,
+    Bars,
+    Check,
+    Checks,
+    Estimate,
+    Exhibits,
+    Figures,
+    Look,
+    MapPanel,
+    Table,
+    Workbench,
+)
 
 # B sentences, S source tokens, T decoder steps, D model width, H heads, E size of one head
 
@@ -144,6 +157,6 @@ def exhibits(f: Figures) -> Exhibits:
     return [
         Table("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
               [(name, f"{share:.1%}") for name, share in f.right.items()]),
-        Map(f"Cross-attention of the step that writes {NEXT}", f.weights, f.names, f.words, top=1.0, wide=True),
+        MapPanel(f"Cross-attention of the step that writes {NEXT}", f.weights, f.names, f.words, top=1.0, wide=True),
         Bars("Correct tokens, on unseen sentences", list(f.right), {"": list(f.right.values())}, top=1, wide=True),
     ]

@@ -11,7 +11,7 @@ from ..training.batching import pad
 from ..training.metrics import score
 from .by_hand import softmax
 from .figures import likeness
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
+from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, Table, Workbench, over_seeds
 
 # B sentences, S and T tokens, V vocabulary
 
@@ -113,6 +113,6 @@ def exhibits(f: Figures) -> Exhibits:
         Table(f"{SAMPLES} samples of each sentence, over seeds", ("T", *f.columns),
               list(zip(TEMPERATURES, *f.columns.values(), strict=True))),
         Table(f"One sample each of “{SENTENCE}”", ("T", "sample"), list(zip(TEMPERATURES, f.samples, strict=True))),
-        Curves("Probability of a token", TEMPERATURES, tokens, "temperature T", doubling=True, top=1.02),
-        Curves("Variety and quality of samples", TEMPERATURES, f.columns, "temperature T", doubling=True, top=1.02),
+        CurvePanel("Probability of a token", TEMPERATURES, tokens, "temperature T", doubling=True, top=1.02),
+        CurvePanel("Variety and quality of samples", TEMPERATURES, f.columns, "temperature T", doubling=True, top=1.02),
     ]  # fmt: skip

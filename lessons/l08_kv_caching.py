@@ -14,7 +14,7 @@ from ..passes.hooks import attention_sites, replaced
 from ..tokenizer.encoding import encode_source
 from ..training.batching import pad
 from .figures import likeness
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Look, Table, Workbench
+from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, Look, Table, Workbench
 from .workbench import one_thread
 
 # S source tokens, T target tokens, D width
@@ -122,5 +122,5 @@ def exhibits(f: Figures) -> Exhibits:
     lines = dict(zip(("with the cache", "without"), f.ms, strict=True))
     return [
         Table("Processor time of one more step, milliseconds", ("tokens before it", *lines, "ratio"), steps),
-        Curves("One more step, milliseconds", f.lengths, lines, "tokens already written", doubling=True),
+        CurvePanel("One more step, milliseconds", f.lengths, lines, "tokens already written", doubling=True),
     ]

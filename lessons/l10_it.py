@@ -12,7 +12,7 @@ from ..passes.hooks import Head
 from ..tokenizer.words import token_spans
 from .figures import layer_name
 from .held_out import Pronouns, clearest, ids_of, measured, named, pronouns, role_checks, role_table
-from .lesson import SENTENCE, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, head_map
+from .lesson import SENTENCE, Check, Checks, CurvePanel, Estimate, Exhibits, Figures, Look, Table, Workbench, head_map
 
 # L layers, H heads, N sentences, P pairs
 
@@ -107,5 +107,5 @@ def exhibits(f: Figures) -> Exhibits:
               ("states of", *(f"after {layer_name(layer)}" for layer in layers)),
               [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
         head_map("Pronouns flipped by a head", f.heads, [one.value for one in f.flipped], top=1.0),
-        Curves("Flipped by the states of", [layer + 1 for layer in layers], f.by_place, "after layer", top=1.04),
+        CurvePanel("Flipped by the states of", [layer + 1 for layer in layers], f.by_place, "after layer", top=1.04),
     ]

@@ -12,7 +12,7 @@ from ..passes.forced_pass import eval_mode, forced_batches
 from ..passes.hooks import capture
 from .figures import layer_name, likeness
 from .held_out import Pronouns, groups, ids_of, pronouns, traces_with_views
-from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of
+from .lesson import Bars, Check, Checks, CurvePanel, Estimate, Exhibits, Figures, Look, Table, Workbench, columns_of
 
 # B sentences, T decoder steps, S source tokens, L decoder layers, D model width, V vocabulary
 
@@ -124,7 +124,7 @@ def exhibits(f: Figures) -> Exhibits:
              for stage, *row in zip(f.stages[1:], *f.owed.values(), f.visible, strict=True)]),
         Table("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
               [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
-        Curves("The last vector predicts ...", range(len(names)),
+        CurvePanel("The last vector predicts ...", range(len(names)),
                {"token just read": f.read, "next token": f.coming}, ticks=names),
         Bars("... and comes from", names[1:], parts),
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from ..passes.hooks import Head
 from .drawing import head_map
 from .figures import columns_of, written
 from .held_out import clearest, groups, ids_of, measured, named, role_checks, role_table, traces
-from .lesson import SENTENCE, Check, Checks, Curves, Estimate, Exhibits, Figures, Look, Table, Workbench
+from .lesson import SENTENCE, Check, Checks, CurvePanel, Estimate, Exhibits, Figures, Look, Table, Workbench
 
 # L layers, N sentences, B batch, T tokens
 
@@ -126,6 +126,6 @@ def exhibits(f: Figures) -> Exhibits:
               [(NAMES[kind], by_layer(distance[kind]), by_layer(across[kind])) for kind in KINDS]),
         role_table("The best head for each role, on unseen sentences", f.best, folded=True),
         head_map("Role, and cost of removing the head (nats per token)", f.heads, costs, texts=texts, wide=True),
-        Curves("Distance, tokens", layers, distance, "layer"),
-        Curves("Across sentences", layers, across, "layer"),
+        CurvePanel("Distance, tokens", layers, distance, "layer"),
+        CurvePanel("Across sentences", layers, across, "layer"),
     ]

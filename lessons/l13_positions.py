@@ -12,7 +12,7 @@ from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
 from ..tokenizer.encoding import encode_source, encode_target
 from .figures import layer_name, likeness
-from .lesson import Bars, Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
+from .lesson import Bars, Check, Checks, Exhibits, Figures, Look, MapPanel, Table, Workbench
 from .small import Recipe, compare, task_of
 
 # P positions, D width, E half of it, L layers
@@ -145,7 +145,7 @@ def exhibits(f: Figures) -> Exhibits:
               ("", "exact", "translation"), list(zip(NAMES, f.exact, f.written, strict=True))),
         Table("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
               [(f"after {layer_name(layer)}", *f.decoder[:, layer]) for layer in layers]),
-        Map("Dot products of positions", f.dots, ticks, ticks, top=1.0),
+        MapPanel("Dot products of positions", f.dots, ticks, ticks, top=1.0),
         Bars("State moved by shuffling", list(map(layer_name, layers)),
              dict(zip(NAMES, f.decoder, strict=True))),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from ..passes.forced_pass import chosen_log_probs, eval_with_eager_attention, fo
 from ..passes.hooks import all_sites, replaced
 from ..tokenizer.encoding import encode_source
 from .figures import likeness, rank_correlation
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Map, Table, Workbench
+from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, MapPanel, Table, Workbench
 
 # N vectors, D width, B batch, T tokens, H heads, E size of one head
 
@@ -121,6 +121,6 @@ def exhibits(f: Figures) -> Exhibits:
     return [
         Table("Rank correlation of a word vector's length and the token's count",
               ("", "tokens", "before training", "after training", "by chance, below"), rows),
-        Map("Dot products", f.dots, "ABC", "ABC"), Map("Cosines", f.cosines, "ABC", "ABC", top=1),
-        Curves("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent"),
+        MapPanel("Dot products", f.dots, "ABC", "ABC"), MapPanel("Cosines", f.cosines, "ABC", "ABC", top=1),
+        CurvePanel("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent"),
     ]  # fmt: skip

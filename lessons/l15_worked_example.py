@@ -11,7 +11,7 @@ from ..lens.questions.arithmetic import arithmetic
 from ..passes.hooks import Head
 from .by_hand import Steps, one_head
 from .figures import head_name, likeness
-from .lesson import Check, Checks, Exhibits, Figures, Look, Map, Table, Workbench
+from .lesson import Check, Checks, Exhibits, Figures, Look, MapPanel, Table, Workbench
 
 # N words, D width, E size of one head
 
@@ -107,8 +107,8 @@ def exhibits(f: Figures) -> Exhibits:
         table(f"Scores over √{f.size}, with the mask", model.masked_NN, tokens, tokens),
         table("Weights", model.weight_NN, tokens, tokens),
         table("Weighted sums of the values", model.mixed_NE, tokens, folded=True),
-        Map("Weights by hand", hand.weight_NN, WORDS, WORDS, top=1),
-        Map(head_name(Head(f.look.kind, f.look.layer, f.look.head)).capitalize(), model.weight_NN, tokens, tokens,
+        MapPanel("Weights by hand", hand.weight_NN, WORDS, WORDS, top=1),
+        MapPanel(head_name(Head(f.look.kind, f.look.layer, f.look.head)).capitalize(), model.weight_NN, tokens, tokens,
             top=1),
     ]
 

@@ -9,7 +9,7 @@ import torch
 
 from ..storybook import StoryPair
 from ..training.metrics import score
-from .lesson import Bars, Check, Checks, Curves, Estimate, Exhibits, Figures, Table, Workbench, over_seeds
+from .lesson import Bars, Check, Checks, CurvePanel, Estimate, Exhibits, Figures, Table, Workbench, over_seeds
 from .recurrent import RecurrentTranslator
 from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, compare, task_of, translate
 
@@ -112,7 +112,8 @@ def exhibits(f: Figures) -> Exhibits:
         Table("Quality on unseen sentences, and its spread over seeds",
               ("", "parameters", "exact", "chrF2", "chrF2 of two in a row"),
               list(zip(NAMES, f.sizes, f.exact.values(), f.single.values(), f.double.values(), strict=True))),
-        Curves("First token's influence", LENGTHS, {name: over_seeds(of.T) for name, of in influence.items()}, "tokens",
+        CurvePanel("First token's influence", LENGTHS, {name: over_seeds(of.T) for name, of in influence.items()},
+                   "tokens",
                doubling=True, log=True, level=1),
         Bars("chrF2", [name.replace(" ", "\n") for name in NAMES],
              {"one sentence": list(f.single.values()), "two": list(f.double.values())}, top=100),

@@ -8,7 +8,7 @@ from ..measures.gold import in_halves
 from ..storybook import StoryPair
 from ..training.metrics import pronoun_accuracy, score
 from .held_out import measured_on
-from .lesson import Check, Checks, Curves, Exhibits, Figures, Table, Workbench, over_seeds
+from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, Table, Workbench, over_seeds
 from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, task_of, test_loss, trained, translate
 
 RECIPES = {"few": Recipe(pairs=60), "dropout": Recipe(pairs=60, dropout=0.3), "some": Recipe(pairs=250),
@@ -101,7 +101,7 @@ def exhibits(f: Figures) -> Exhibits:
         Table("At the end of training, and the spread over seeds",
               ("training sentences", "loss on them", "loss on unseen sentences", "pronouns right", "exact",
                "*it* to noun", "*it* to predicate"), ends),
-        Curves("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True),
-        Curves("Pronouns right", f.steps, lines["pronoun"], "steps", top=1),
-        Curves("it to predicate", f.steps, lines["state"], "steps"),
+        CurvePanel("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True),
+        CurvePanel("Pronouns right", f.steps, lines["pronoun"], "steps", top=1),
+        CurvePanel("it to predicate", f.steps, lines["state"], "steps"),
     ]  # fmt: skip

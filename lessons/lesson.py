@@ -21,12 +21,13 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from ..lens.records.intervals import Estimate
-from .drawing import Bars, Curves, Map, Panel, head_map
+from .drawing import Bars, CurvePanel, MapPanel, Panel, head_map
 from .figures import columns_of, over_seeds, spelled
 from .workbench import Workbench
 
 __all__ = [
-    "Bars", "Check", "Checks", "Curves", "Exhibits", "Figures", "Estimate", "Look", "Map", "SENTENCE", "TRANSLATION",
+    "Bars", "Check", "Checks", "CurvePanel", "Exhibits", "Figures", "Estimate", "Look", "MapPanel", "SENTENCE",
+    "TRANSLATION",
     "Table", "Workbench", "columns_of", "head_map", "over_seeds",
 ]  # fmt: skip
 

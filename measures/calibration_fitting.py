@@ -53,7 +53,7 @@ from ..training.config import TrainingFields, load_record
 from ..training.pairs import sentence_key
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
-from .held_out_pairs import Corpus, Languages, encoded
+from .held_out_pairs import HeldOutPairs, Languages, encoded
 from .parallel_files import TextPair
 from .reliability import reliability
 
@@ -90,7 +90,7 @@ class Predictions:
     sentence_N: np.ndarray
 
 
-def calibrate(translator: Translator, corpora: Sequence[Corpus], *, measured_on: str,
+def calibrate(translator: Translator, corpora: Sequence[HeldOutPairs], *, measured_on: str,
               limit: int | None = None) -> Calibration:
     """Fit on the pairs of these corpora, and measure on others of them, for each target language.
 
@@ -98,7 +98,7 @@ def calibrate(translator: Translator, corpora: Sequence[Corpus], *, measured_on:
     """
     assert translator.folder is not None
     translator.measured_files = NOTHING  # it is fitted again, even if the present one is damaged
-    by_languages: dict[Languages, list[Corpus]] = {}
+    by_languages: dict[Languages, list[HeldOutPairs]] = {}
     for one in corpora:
         cut = replace(one, fitted=one.fitted[:limit], held=one.held[:limit])
         by_languages.setdefault(one.languages, []).append(cut)
@@ -115,7 +115,7 @@ def calibrate(translator: Translator, corpora: Sequence[Corpus], *, measured_on:
     return Calibration(measured_on, found, fingerprint(translator.folder))
 
 
-def calibrate_sentences(translator: Translator, corpora: Sequence[Corpus], *,
+def calibrate_sentences(translator: Translator, corpora: Sequence[HeldOutPairs], *,
                         smoothing: float) -> SentenceCalibration | None:
     """Fit and check the chances of whole translations, on corpora of one language pair; None for too few of them."""
     used = [one for one in corpora if one.decides and one.fitted]

@@ -37,7 +37,7 @@ Halves = tuple[list[TextPair], list[TextPair]]  # to fit on, to measure on
 
 
 @dataclass(frozen=True)
-class Corpus:
+class HeldOutPairs:
     """Pairs of a corpus that the model was not trained on, in random order: those to fit on (used if `decides`) and
     those to measure on; `given`: the pairs of a user's file that were halved."""
 
@@ -52,14 +52,14 @@ class Corpus:
 def held_out_pairs(
     translator: Translator, data: Sequence[str] = (), check: Sequence[str] = (), *, source: str | None = None,
     target: str | None = None,
-) -> tuple[list[Corpus], str]:
+) -> tuple[list[HeldOutPairs], str]:
     """The corpora of `data` or of the model's run, for each target language or `target`, with those of `check` to
     measure on; and a name for what is measured on.
 
     UserError where there are none, or a language that the model does not have.
     """
     assert translator.folder is not None
-    checked = [Corpus(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=path != STORYBOOK)
+    checked = [HeldOutPairs(Path(path).name, pair, [], _shuffled(_single(pairs)), decides=path != STORYBOOK)
                for path in check for pair, pairs in _of_file(translator, path, source, target).items()]
     reported = any(one.decides for one in checked)  # on pairs of other text, so that the run's own are all fitted on
     corpora = []
@@ -67,7 +67,7 @@ def held_out_pairs(
         for path in data:
             for pair, pairs in _of_file(translator, path, source, target).items():
                 fitted, held = (_shuffled(_single(pairs)), []) if reported else _halves(_single(pairs))
-                corpora.append(Corpus(Path(path).name, pair, fitted, held, decides=True,
+                corpora.append(HeldOutPairs(Path(path).name, pair, fitted, held, decides=True,
                                       given=0 if reported else len(pairs)))
     else:
         language_pair(translator, source, target)
@@ -193,7 +193,7 @@ def encoded(translator: Translator, languages: Languages, pairs: Sequence[TextPa
             yield pair, source, target, int(first is not None)
 
 
-def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[Corpus]:
+def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[HeldOutPairs]:
     """The held-out pairs of the run's data by language: validation pairs to fit on and test pairs to measure on or, if
     other pairs are `reported` on, all of them to fit on."""
     record = find_record(folder, "run.yaml")
@@ -215,7 +215,7 @@ def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[Co
             halves = fitted + (held[0] if held else []), []
         name = Path(data.path[0] if isinstance(data.path, list) else str(data.path)).name
         fitted, test = map(_shuffled, halves)
-        corpora.append(Corpus(name, (data.source, language), fitted, test, decides=True))
+        corpora.append(HeldOutPairs(name, (data.source, language), fitted, test, decides=True))
     return corpora
 
 

@@ -22,7 +22,7 @@ from .calibration_fitting import SENTENCES, calibrate
 from .gold import in_halves
 from .head_roles import as_plain, measure_roles, save_report
 from .held_out_faithfulness import measure_on_stories, measure_views
-from .held_out_pairs import STORYBOOK, Corpus, Languages, encoded, gold_links, held_out_pairs
+from .held_out_pairs import STORYBOOK, HeldOutPairs, Languages, encoded, gold_links, held_out_pairs
 from .parallel_files import TextPair
 from .previous import with_languages, with_roles
 from .pronoun_heads import measure_heads, measure_pronouns
@@ -143,7 +143,7 @@ def _on_stories(translator: Translator, aligner: Aligner, stories: Storybook, *,
     yield Measure("head roles", roles.FILE, roles_on, few=50, least=100, most=half, command=command)
 
 
-def _on_pairs(translator: Translator, corpora: Sequence[Corpus], gold: dict[TextPair, Links] | None,
+def _on_pairs(translator: Translator, corpora: Sequence[HeldOutPairs], gold: dict[TextPair, Links] | None,
               previous: Measurements, *, name: str, attributions: bool,
               command: str) -> Iterator[Measure | LeftOut]:
     languages = next(one.languages for one in corpora if one.decides)

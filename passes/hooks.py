@@ -33,7 +33,7 @@ STACKS: tuple[Stack, ...] = get_args(Stack)
 CONVENTIONS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm", "q_proj", "k_proj"),
                ("v", "o", "n_heads", "layer_norm", "q", "k"))
 STEERED = "seq2see_steered"  # the attention implementation that steered modules are switched to
-STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`s, the innermost last
+STEERING = "_seq2see_steering"  # where a steered module finds its `AttentionChange`s, the innermost last
 
 
 # --- where things are
@@ -261,7 +261,7 @@ def whole_passes(model: PreTrainedModel) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Steering:
+class AttentionChange:
     """Temperatures and weights [T,S] of heads of one module, and a change of all its weights [B,H,T,S].
 
     If `seen` is given, it receives the tensors of the module's last pass: `query` [B,H,T,E], `key` and `value`
@@ -275,7 +275,7 @@ class Steering:
 
 
 @contextmanager
-def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
+def steered(steerings: Mapping[nn.Module, AttentionChange]) -> Iterator[None]:
     """Inside, each attention module is steered, also by enclosing blocks; attention must be eager.
 
     Restores the modules at the end.
@@ -308,7 +308,7 @@ def _attend(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Eager attention with the steering of `module`: the same signature and results as transformers' own."""
-    steerings: tuple[Steering, ...] = module.__dict__[STEERING]
+    steerings: tuple[AttentionChange, ...] = module.__dict__[STEERING]
     scale = query_BHTE.shape[-1] ** -0.5 if scaling is None else float(scaling)
     score_BHTS = query_BHTE @ key_BHSE.transpose(2, 3) * scale
     nothing = torch.zeros_like(score_BHTS)

@@ -32,7 +32,7 @@ def busy_error() -> APIError:
 
 
 @dataclass(eq=False, frozen=True)
-class Item:
+class QueuedSource:
     """One source in the queue; `arrival` is on the clock of its event loop."""
 
     source: Ids
@@ -65,7 +65,7 @@ class Batcher:
         self._requests = 0
         self._quiet = False  # the last batch was of one request, and there was no other: the next need not wait
         self._refused = False  # since the queue had much room
-        self._waiting: dict[Item, None] = {}  # oldest first; a dict, so that any item can be removed quickly
+        self._waiting: dict[QueuedSource, None] = {}  # oldest first; a dict, so that any item can be removed quickly
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
 
@@ -81,7 +81,8 @@ class Batcher:
             raise busy_error()
         loop = asyncio.get_running_loop()
         self._requests += 1
-        items = [Item(source, options, loop.create_future(), loop.time(), self._requests) for source, options in work]
+        items = [QueuedSource(source, options, loop.create_future(), loop.time(), self._requests) for source,
+                 options in work]
         self._waiting |= dict.fromkeys(items)
         self._count(tokens)
         self._start_batches()
@@ -114,7 +115,7 @@ class Batcher:
         self._refused &= tokens > 0 or self.full
         self.metrics.queued.inc(tokens)
 
-    def _dequeue(self, items: Sequence[Item]) -> None:
+    def _dequeue(self, items: Sequence[QueuedSource]) -> None:
         """Remove items from the queue."""
         for item in items:
             del self._waiting[item]
@@ -144,14 +145,14 @@ class Batcher:
             self.metrics.tokens.labels("source").inc(ends[len(batch) - 1])
             loop.run_in_executor(self._threads, self._outcomes, batch).add_done_callback(partial(self._finish, batch))
 
-    def _finish(self, batch: Sequence[Item], done: asyncio.Future[Sequence[Outcome]]) -> None:
+    def _finish(self, batch: Sequence[QueuedSource], done: asyncio.Future[Sequence[Outcome]]) -> None:
         self.free += 1
         for item, outcome in zip(batch, done.result(), strict=True):
             if not item.future.done():  # the request was cancelled
                 item.future.set_result(outcome)
         self._start_batches()
 
-    def _outcomes(self, batch: Sequence[Item]) -> Sequence[Outcome]:
+    def _outcomes(self, batch: Sequence[QueuedSource]) -> Sequence[Outcome]:
         """In a thread: the output for each item; if the engine fails on the batch, retry the items one by one.
 
         Failures are values here.  A panic of the tokenizer is a BaseException, not an Exception.

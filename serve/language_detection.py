@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from seq2see.importing import IMPORTS
-from ..text.protection import ANY
+from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
 
 NO_LANGUAGE = "zxx"  # the detector's code for text without language
@@ -52,7 +52,7 @@ def other_language(text: str, source: str) -> str | None:
     None in doubt: for names, URLs and marks, which belong to no language, and if the detector does not know the source
     language.  Words that are no names must agree, because an English sentence may be full of Polish names.
     """
-    whole, own = ANY.masked(text[:LONGEST]).replace("_", " "), iso(source)
+    whole, own = DEFAULT_PROTECTION.masked(text[:LONGEST]).replace("_", " "), iso(source)
     words = " ".join(_NO_NAME.findall(whole))
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None

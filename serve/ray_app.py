@@ -49,7 +49,7 @@ METRICS_SECONDS = 2  # for the engines' metrics; without them if one does not an
 
 @serve.deployment(name="Engines", max_ongoing_requests=AT_WORK, max_queued_requests=WAITING,
                   autoscaling_config=SCALING)
-class Engine(Replica):
+class EngineReplica(Replica):
     """One engine, in a process of its own, with a thread for each CPU that Ray gives it."""
 
     def __init__(self, runs: Mapping[str, str], settings: ServerSettings, engine: EngineName, cpus: int):
@@ -147,7 +147,7 @@ def engines(arguments: dict[str, str]) -> serve.Application:
         raise UserError(f"cpus must be a whole number: {error}", exit_code=2) from None
     if not arguments.get("models"):
         raise UserError("there are no models: expected models=[NAME:]RUN", exit_code=2)
-    many: Any = Engine  # the decorator has replaced the type
+    many: Any = EngineReplica  # the decorator has replaced the type
     return many.options(ray_actor_options={"num_cpus": cpus}).bind(
         dict(map(named, arguments["models"].split(","))), read_settings(arguments.get("config")),
         arguments.get("engine", "auto"), cpus)

@@ -150,7 +150,7 @@ class Service:
             return
 
         def load() -> None:
-            with first.twin():
+            with first.separate_copy():
                 pass
 
         first = next(iter(self.models.values()))
@@ -398,7 +398,7 @@ class Service:
         model = self.models[name]
 
         def with_twin() -> Result:
-            with model.twin() as translator:
+            with model.separate_copy() as translator:
                 return work(translator)
 
         return await self._looks.run(client, with_twin)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from . import morphology
-from .lexicon import Adjective, Noun
-from .phrases import NounPhrase, Phrase, Token, compose, linked, new_id
+from .lexicon import Adjective, StoryNoun
+from .phrases import NounPhrase, Phrase, StoryToken, compose, linked, new_id
 from .verbs import SetVerb, Verb
 
 # English determiner: French masculine, feminine, plural.
@@ -25,7 +25,7 @@ def _determiner(det: str, gender: str, plural: bool, following: str) -> str:
 
 
 def noun_phrase(
-    noun: Noun,
+    noun: StoryNoun,
     *,
     det: str = "the",
     adjectives: Iterable[Adjective] = (),
@@ -54,8 +54,8 @@ def noun_phrase(
     if owner is not None:
         of = new_id()
         *rest, last = owner.en
-        en = [*rest, Token(last.text + "'s", last.ids | of, part="owner"), *en]
-        fr = [Token(_determiner("the", noun.gender, plural, fr[0].text), of), *fr, Token("de", of), *owner.fr]
+        en = [*rest, StoryToken(last.text + "'s", last.ids | of, part="owner"), *en]
+        fr = [StoryToken(_determiner("the", noun.gender, plural, fr[0].text), of), *fr, StoryToken("de", of), *owner.fr]
     elif det or not number:
         inserted = plural and fr[0].text != noun.fr_plural  # des chats, but de grands chats
         french = "de" if det in ("a", "some", "") and (negated or inserted) else det
@@ -145,33 +145,33 @@ Ids = frozenset[int]
 
 def _english(
     verb: Verb, subject: NounPhrase, form: Form, main: Ids, aux: Ids, *, question: bool
-) -> tuple[list[Token], list[Token]]:
+) -> tuple[list[StoryToken], list[StoryToken]]:
     """The English auxiliary, if there is one, and the rest."""
     base, past, participle = verb.en
     plural, is_past = subject.plural or subject.person == 1, form.tense == "past"
-    do = [Token("did" if is_past else "do" if plural else "does", aux)] if form.negative or question else []
+    do = [StoryToken("did" if is_past else "do" if plural else "does", aux)] if form.negative or question else []
 
     def finite(base: str, past: str) -> str:
         return base if do else past if is_past else base if plural else morphology.english_plural(base)
 
     if form.modal == "want":
-        return do, [Token(finite("want", "wanted"), aux), Token("to", aux), Token(base, main)]
+        return do, [StoryToken(finite("want", "wanted"), aux), StoryToken("to", aux), StoryToken(base, main)]
     if form.modal:
-        return [Token(form.modal, aux)], [Token(base, main)]
+        return [StoryToken(form.modal, aux)], [StoryToken(base, main)]
     if form.passive:
         be = morphology.english_finite("be", form.tense, plural=subject.plural)
-        return [Token(be, aux)], [Token(participle, main)]
+        return [StoryToken(be, aux)], [StoryToken(participle, main)]
     if form.tense == "progressive":
         be = morphology.english_finite("be", "past", plural=subject.plural)
-        return [Token(be, main)], [Token(morphology.english_ing(base), main)]
+        return [StoryToken(be, main)], [StoryToken(morphology.english_ing(base), main)]
     if form.tense == "future":
-        return [Token("will", main)], [Token(base, main)]
-    return do, [Token(finite(base, past), main)]
+        return [StoryToken("will", main)], [StoryToken(base, main)]
+    return do, [StoryToken(finite(base, past), main)]
 
 
 def _french(
     verb: Verb, subject: NounPhrase, form: Form, agreeing: NounPhrase | None, main: Ids, aux: Ids, *, shared: bool
-) -> list[Token]:
+) -> list[StoryToken]:
     """The French finite verb, then the participle or infinitive; `shared`: English has an auxiliary to link it to."""
 
     def finite(infinitive: str, tense: str) -> str:
@@ -180,31 +180,32 @@ def _french(
     helping = aux if shared else main
     if form.modal:
         tense = "present" if form.modal in ("can", "must") or form.tense == "present" else "imperfect"
-        return [Token(finite(_MODALS[form.modal], tense), aux), Token(verb.fr, main)]
+        return [StoryToken(finite(_MODALS[form.modal], tense), aux), StoryToken(verb.fr, main)]
     participle = morphology.participle(verb.fr)
     if agreeing is not None:
         participle = morphology.agree(participle, agreeing.gender, plural=agreeing.plural)
     simple = form.tense if form.tense in ("present", "future") else "imperfect"
     if form.passive and (verb.state or form.tense == "present"):  # était caché
-        return [Token(finite("être", simple), helping), Token(participle, main)]
+        return [StoryToken(finite("être", simple), helping), StoryToken(participle, main)]
     if form.passive:  # a été mordu
-        return [Token(finite("avoir", "present"), helping), Token("été", helping), Token(participle, main)]
+        return [StoryToken(finite("avoir", "present"), helping), StoryToken("été", helping),
+                StoryToken(participle, main)]
     if form.tense == "past" and (form.never or not verb.state):  # *n'a jamais aimé*: never is over and done with
-        return [Token(finite(verb.aux, "present"), helping), Token(participle, main)]
-    return [Token(finite(verb.fr, simple), main | aux if shared else main)]
+        return [StoryToken(finite(verb.aux, "present"), helping), StoryToken(participle, main)]
+    return [StoryToken(finite(verb.fr, simple), main | aux if shared else main)]
 
 
-def _negate(helpers: list[Token], no: Ids, *, short: bool) -> None:
+def _negate(helpers: list[StoryToken], no: Ids, *, short: bool) -> None:
     first = helpers[0]
     if first.text == "can" or short:
-        helpers[0] = Token("cannot" if first.text == "can" else first.text + "n't", first.ids | no)
+        helpers[0] = StoryToken("cannot" if first.text == "can" else first.text + "n't", first.ids | no)
     else:
-        helpers.append(Token("not", no))
+        helpers.append(StoryToken("not", no))
 
 
 def _verb_group(
     verb: Verb, subject: NounPhrase, form: Form, clitic: NounPhrase | None, *, question: bool
-) -> tuple[list[Token], list[Token], list[Token]]:
+) -> tuple[list[StoryToken], list[StoryToken], list[StoryToken]]:
     """The English auxiliaries (which a question moves), the English rest, and the French words.
 
     An auxiliary that both languages have is a concept of its own; one that only one has belongs to the verb.
@@ -215,14 +216,14 @@ def _verb_group(
     agreeing = subject if verb.aux == "être" or form.passive else clitic
     shared = any(token.ids == aux for token in helpers) and not question
     finite, *tail = _french(verb, subject, form, agreeing, main, aux, shared=shared)
-    clitics = [Token("se", main)] * verb.reflexive + (clitic.fr if clitic else [])
+    clitics = [StoryToken("se", main)] * verb.reflexive + (clitic.fr if clitic else [])
     french = [finite] if form.modal else [*clitics, finite]
     if form.negative or form.never:
-        french = [Token("ne", no), *french, Token("jamais" if form.never else "pas", no)]
+        french = [StoryToken("ne", no), *french, StoryToken("jamais" if form.never else "pas", no)]
     if form.negative:
         _negate(helpers, no, short=form.short)
     if form.never:
-        english.insert(-1, Token("never", no))
+        english.insert(-1, StoryToken("never", no))
     if form.adverb:
         adverb = linked(*form.adverb)
         english[-1:-1] = adverb.en
@@ -235,8 +236,8 @@ def _prepositions(pair: tuple[str, str], main: Ids) -> Phrase:
     en, fr = pair[0].split(), pair[1].split()
     ids = new_id() if en and fr else main
     of_verb = max(len(en) - len(fr), 0)
-    english = [Token(word, main if i < of_verb else ids) for i, word in enumerate(en)]
-    return Phrase(english, [Token(word, ids) for word in fr])
+    english = [StoryToken(word, main if i < of_verb else ids) for i, word in enumerate(en)]
+    return Phrase(english, [StoryToken(word, ids) for word in fr])
 
 
 def clause(
@@ -291,5 +292,5 @@ def _combination(
     )
 
 
-def _nouns(phrase: NounPhrase | None) -> tuple[Noun, ...]:
+def _nouns(phrase: NounPhrase | None) -> tuple[StoryNoun, ...]:
     return () if phrase is None else (phrase.noun,) if phrase.noun else phrase.listed

@@ -11,7 +11,7 @@ from random import Random
 
 from .clauses import Form, clause, object_pronoun
 from .families import ANIMAL_LOOKS, ANIMALS, CHASE, HUNGRY, LARGER, SMALL_CHASE, Predicate, states
-from .lexicon import DESCRIPTIONS, Noun, adjectives, pick, repeats
+from .lexicon import DESCRIPTIONS, StoryNoun, adjectives, pick, repeats
 from .phrases import NounPhrase, StoryPair, compose, realise
 from .scenes import Sentence, describe, draw_pair
 from .verbs import VERBS, Verb, verbs
@@ -28,10 +28,10 @@ class Easy:
 
     verb: Verb
     negative: bool
-    things: tuple[Noun, ...]
+    things: tuple[StoryNoun, ...]
     of_animal: tuple[Predicate, ...]
     of_thing: tuple[Predicate, ...]
-    animals: tuple[Noun, ...] = ANIMALS
+    animals: tuple[StoryNoun, ...] = ANIMALS
 
 
 _WEARY = states("tired fatigué, weak faible, lazy paresseux, sick malade: unable")
@@ -172,7 +172,7 @@ def possessive(rng: Random, split: str) -> StoryPair:
     return possessive(rng, split) if repeats(pair.source) else pair
 
 
-def owned(rng: Random, owner: NounPhrase, noun: Noun, split: str, *, plural: bool = False) -> NounPhrase:
+def owned(rng: Random, owner: NounPhrase, noun: StoryNoun, split: str, *, plural: bool = False) -> NounPhrase:
     """*its ear*, *her old bag*, *their cows*: the determiner stands for the owner."""
     det = {"they": "their", "she": "her", "he": "his", "it": "its"}[owner.pronoun]
     described = describe(rng, noun, DESCRIPTIONS[noun.kind], split, plural=plural)

@@ -6,7 +6,7 @@
 from dataclasses import dataclass, replace
 
 from .clauses import Form
-from .lexicon import USUAL, Adjective, Noun, adjectives, pick
+from .lexicon import USUAL, Adjective, StoryNoun, adjectives, pick
 from .verbs import SetVerb, Verb, verbs
 
 Said = tuple[Verb | SetVerb, Form]
@@ -25,13 +25,13 @@ class Family:
     """One family: nouns that can be *it*, verbs and predicates in two classes, and what goes around them."""
 
     name: str
-    nouns: tuple[Noun, ...]
-    others: tuple[Noun, ...]  # the second candidate: the same nouns, or ones that would meet these
+    nouns: tuple[StoryNoun, ...]
+    others: tuple[StoryNoun, ...]  # the second candidate: the same nouns, or ones that would meet these
     looks: tuple[Adjective, ...]  # that say nothing about the predicates
     verbs: tuple[tuple[Said, ...], tuple[Said, ...]]
     predicates: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
     joint: str = "because"
-    third: tuple[Noun, ...] = ()  # what is given
+    third: tuple[StoryNoun, ...] = ()  # what is given
     roles: tuple[str, str] = ("subject", "object")
     tenses: tuple[str, ...] = ("past",)
     tense_of_predicate: str = ""  # where it is not that of the verb

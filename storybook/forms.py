@@ -7,7 +7,7 @@ from .clauses import Form, clause, conjoined, name, noun_phrase
 from .controls import owned
 from .families import LENT
 from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, pick, repeats
-from .phrases import NounPhrase, Phrase, StoryPair, Token, compose, linked, new_id, realise
+from .phrases import NounPhrase, Phrase, StoryPair, StoryToken, compose, linked, new_id, realise
 from .plain_sentences import (
     ANIMATE,
     INTRANSITIVE,
@@ -161,7 +161,7 @@ def mirrored(rng: Random, split: str) -> Phrase:
     if rng.random() < 0.2:
         who = name(*rng.choice(NAMES), part="agent")
     done = clause(who, rng.choice(_MIRRORED))
-    itself = Token(_SELVES[who.pronoun], new_id(), refers=who.head, role="subject")
+    itself = StoryToken(_SELVES[who.pronoun], new_id(), refers=who.head, role="subject")
     next(token for token in done.fr if token.text == "se").ids = itself.ids
     done.en.append(itself)
     pattern = "$E $W" if rng.random() < 0.3 else "$E"

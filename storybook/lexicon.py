@@ -12,7 +12,7 @@ from .morphology import english_plural, french_plural
 
 
 @dataclass(frozen=True, eq=False)  # there is one of each, so that caches need not look inside
-class Noun:
+class StoryNoun:
     """A noun; `person` is the English pronoun of a person (he, she), or None for what is *it*."""
 
     en: str
@@ -128,20 +128,20 @@ _NOUNS = {
 _SHE = {"girl", "woman", "queen", "princess", "witch", "nun", "mother", "sister", "aunt", "grandmother", "daughter"}
 
 
-def _noun(kind: str, entry: str) -> Noun:
+def _noun(kind: str, entry: str) -> StoryNoun:
     english, french, gender, *de_es = entry.split()
     en, _, en_plural = english.partition("/")
     fr, _, fr_plural = french.partition("/")
     person = ("she" if en in _SHE else "he") if kind in ("person", "kin") else None
     en_plural, fr_plural = en_plural or english_plural(en), fr_plural or french_plural(fr)
-    return Noun(en, fr, gender, kind, en_plural, fr_plural, person, tuple(de_es))
+    return StoryNoun(en, fr, gender, kind, en_plural, fr_plural, person, tuple(de_es))
 
 
 NOUNS = {noun.en: noun for kind, table in _NOUNS.items() for entry in entries(table) for noun in (_noun(kind, entry),)}
 
 
 @cache
-def pick(words: str) -> tuple[Noun, ...]:
+def pick(words: str) -> tuple[StoryNoun, ...]:
     """Nouns by name or by kind: `pick("food tree")` is all food, and the tree."""
     return tuple(noun for word in words.split() for noun in NOUNS.values() if word in (noun.kind, noun.en))
 
@@ -212,7 +212,7 @@ _NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"),
 
 
 @cache
-def suits(adjective: Adjective, noun: Noun) -> bool:
+def suits(adjective: Adjective, noun: StoryNoun) -> bool:
     """Whether the adjective suits the noun: no ripe cakes, no broken coats, no old girls."""
     only = _ONLY.get((noun.kind, adjective.en))
     return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only)

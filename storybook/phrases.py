@@ -1,9 +1,8 @@
 """Phrases that exist in both languages at once, with their word links, and how a phrase becomes two texts.
 
-A `Token` is one future word.  An English and a French token that share a concept id are linked; ids are handed out as
-tokens are made, so links come with the words and survive every later change (elision, contraction, agreement).
-`compose` makes phrases from patterns; `realise` turns a finished phrase into a `StoryPair`.
-"""
+A `StoryToken` is one future word.  An English and a French token that share a concept id are linked; ids are handed out
+as tokens are made, so links come with the words and survive every later change (elision, contraction, agreement).
+`compose` makes phrases from patterns; `realise` turns a finished phrase into a `StoryPair`. """
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -12,17 +11,17 @@ from functools import cache
 from itertools import count, pairwise
 
 from . import morphology
-from .lexicon import DEGREES, Noun
+from .lexicon import DEGREES, StoryNoun
 
 
 @dataclass(eq=False, slots=True)
-class Token:
+class StoryToken:
     """One word, its concept ids and, for the gold annotation, its role or the noun that it refers to."""
 
     text: str
     ids: frozenset[int] = frozenset()
     part: str | None = None  # agent, action, state, patient, ...
-    refers: "Token | None" = None  # for a pronoun: the English noun it stands for
+    refers: "StoryToken | None" = None  # for a pronoun: the English noun it stands for
     role: str | None = None  # for a pronoun: the role of that noun; set exactly for pronouns
     is_clitic: bool = False  # le, la, les before a verb: never contracted
 
@@ -31,8 +30,8 @@ class Token:
 class Phrase:
     """English tokens, French tokens, and the word combinations that decide which split a sentence belongs to."""
 
-    en: list[Token]
-    fr: list[Token]
+    en: list[StoryToken]
+    fr: list[StoryToken]
     combinations: frozenset[tuple[str, ...]] = frozenset()
 
 
@@ -40,12 +39,12 @@ class Phrase:
 class NounPhrase(Phrase):
     """A phrase with a head: what verbs and adjectives agree with and pronouns refer to."""
 
-    head: Token = field(default_factory=lambda: Token(""))
-    noun: Noun | None = None
+    head: StoryToken = field(default_factory=lambda: StoryToken(""))
+    noun: StoryNoun | None = None
     gender: str = "m"
     plural: bool = False
     person: int = 3
-    listed: tuple[Noun, ...] = ()  # of a list, which has no noun of its own
+    listed: tuple[StoryNoun, ...] = ()  # of a list, which has no noun of its own
 
     @property
     def pronoun(self) -> str:
@@ -90,7 +89,7 @@ def new_id() -> frozenset[int]:
 def linked(en: str, fr: str) -> Phrase:
     """Words that translate each other as a whole."""
     ids = new_id()
-    return Phrase([Token(word, ids) for word in en.split()], [Token(word, ids) for word in fr.split()])
+    return Phrase([StoryToken(word, ids) for word in en.split()], [StoryToken(word, ids) for word in fr.split()])
 
 
 @cache
@@ -128,10 +127,10 @@ def compose(
             if text[0] == "^":
                 text = text[1:]
                 if degree:
-                    tokens.append(Token(degree if english else DEGREES[degree][0], concepts["^"]))
+                    tokens.append(StoryToken(degree if english else DEGREES[degree][0], concepts["^"]))
             if text[0] in "@~%" and subject is not None:
                 text = _agreeing(text, subject, tense, english=english)
-            tokens.append(Token(text, concepts[concept]))
+            tokens.append(StoryToken(text, concepts[concept]))
     if part:
         phrase.en[-1].part = part
     return phrase
@@ -148,23 +147,23 @@ def _agreeing(item: str, subject: NounPhrase, tense: str, *, english: bool) -> s
 
 
 # ------------------------------------------------------------------------------------------------------- realisation
-def _contracted(tokens: list[Token]) -> list[Token]:
+def _contracted(tokens: list[StoryToken]) -> list[StoryToken]:
     """de + le -> du and so on, one token that keeps both tokens' links; not before a vowel (*de l'arbre*).
 
     *de* swallows an indefinite *des* or *de*: *parler de chats*, *parler de jeunes chats*.
     """
     done = [tokens[0]]
-    for token, following in pairwise([*tokens[1:], Token(".")]):
+    for token, following in pairwise([*tokens[1:], StoryToken(".")]):
         form = morphology.contract(done[-1].text, token.text)
         elides = token.text == "le" and morphology.starts_with_vowel(following.text)
         if form and not elides and not token.is_clitic:
-            done[-1] = Token(form, done[-1].ids | token.ids)
+            done[-1] = StoryToken(form, done[-1].ids | token.ids)
         else:
             done.append(token)
     return done
 
 
-def _text(tokens: list[Token], change: Callable[[str, str], str]) -> str:
+def _text(tokens: list[StoryToken], change: Callable[[str, str], str]) -> str:
     """The tokens as a text; `change` gives the form of a word before another."""
     text, start = "", True
     for word, following in pairwise([*(token.text for token in tokens), "."]):

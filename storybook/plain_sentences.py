@@ -8,7 +8,7 @@ from random import Random
 
 from . import lexicon
 from .clauses import Form, clause, conjoined, name, noun_phrase, speaker, stranger
-from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, USUAL, WELCOME, Adjective, Noun, clashes, entries, pick, suits
+from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, USUAL, WELCOME, Adjective, StoryNoun, clashes, entries, pick, suits
 from .phrases import NounPhrase, Phrase, compose
 from .scenes import fitting
 from .verbs import VERBS, Verb, verbs
@@ -24,8 +24,8 @@ class Plain:
     """A verb, the nouns that may be its subject, and those that may be its object (none: intransitive)."""
 
     verb: Verb
-    subjects: tuple[Noun, ...]
-    objects: tuple[Noun, ...]
+    subjects: tuple[StoryNoun, ...]
+    objects: tuple[StoryNoun, ...]
 
 
 # group: verbs: objects, by kind or name. Subjects are animals and people; of *goods*, unless +, and after - people.
@@ -79,7 +79,8 @@ _NOBODYS = ("star", "cloud", "mountain", "valley")
 
 
 def random_phrase(
-    rng: Random, noun: Noun, split: str, *, part: str | None = None, negated: bool = False, plural: bool | None = None,
+    rng: Random, noun: StoryNoun, split: str, *, part: str | None = None, negated: bool = False,
+    plural: bool | None = None,
     new: bool | None = None, det: str | None = None, bare: bool = False,
 ) -> NounPhrase:  # fmt: skip
     """A random noun phrase: any determiner and number, up to two adjectives, occasionally an owner.
@@ -116,7 +117,8 @@ def random_phrase(
 
 
 def somebody(
-    rng: Random, nouns: tuple[Noun, ...], split: str, *, new: bool | None = None, bare: bool = False, first: bool = True
+    rng: Random, nouns: tuple[StoryNoun, ...], split: str, *, new: bool | None = None, bare: bool = False,
+    first: bool = True
 ) -> NounPhrase:
     """Mostly a noun phrase; else a name, I or we, and, `first` in a sentence, two names, or he, she or they."""
     draw = rng.random()
@@ -180,7 +182,7 @@ def event(
         return clause(subject, plain.verb, thing, form=said)
 
 
-_Spots = tuple[tuple[str, tuple[Noun, ...]], ...]
+_Spots = tuple[tuple[str, tuple[StoryNoun, ...]], ...]
 _SCENES: _Spots = (
     ("in/1 $N = dans/1 $N", pick("street field forest garden meadow park village valley")),
     ("on/1 $N = sur/1 $N", pick("road beach island bridge path")),
@@ -216,7 +218,7 @@ def simple(rng: Random, split: str) -> Phrase:
 
 
 def said_to_be(
-    rng: Random, noun: Noun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False,
+    rng: Random, noun: StoryNoun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False,
     asked: bool = False,
 ) -> Phrase:  # fmt: skip
     """*was very tired*: an adjective as predicate of a subject, with the combination that this makes."""

@@ -5,7 +5,7 @@ from functools import cache
 from random import Random
 
 from .clauses import Form, clause, noun_phrase, pronoun
-from .lexicon import Adjective, Noun, suits
+from .lexicon import Adjective, StoryNoun, suits
 from .phrases import NounPhrase, StoryPair, compose, realise
 from .splits import split_of_combination
 from .verbs import SetVerb, Verb
@@ -21,7 +21,7 @@ JOINTS = {
 class Description:
     """How a noun appears: its determiner, adjective and number."""
 
-    noun: Noun
+    noun: StoryNoun
     det: str = "the"
     adjectives: tuple[Adjective, ...] = ()
     plural: bool = False
@@ -67,7 +67,8 @@ class Sentence:
         return realise(phrase, family=self.family, kind=self.kind, contrast_key=self.key)
 
 
-def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, *, plural: bool = False) -> Description:
+def describe(rng: Random, noun: StoryNoun, looks: tuple[Adjective, ...], split: str, *,
+             plural: bool = False) -> Description:
     """A noun with a determiner and perhaps an adjective that this split may combine with it."""
     det = rng.choices(("the", "a", "this", "my", "our"), (80, 5, 5, 5, 5))[0]
     det = "the" if noun.kind == "person" and det in ("my", "our") else det  # *my woman* would be a wife
@@ -77,7 +78,7 @@ def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, 
 
 
 @cache
-def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
+def fitting(noun: StoryNoun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
     """The adjectives that this split may combine with the noun."""
     return tuple(
         a for a in looks if suits(a, noun) and split_of_combination(("describes", a.en, noun.en)) in ("train", split)
@@ -85,8 +86,9 @@ def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjec
 
 
 def draw_pair(
-    rng: Random, firsts: tuple[Noun, ...], seconds: tuple[Noun, ...], group: str, split: str, mixed: bool | None = None
-) -> tuple[Noun, Noun]:
+    rng: Random, firsts: tuple[StoryNoun, ...], seconds: tuple[StoryNoun, ...], group: str, split: str,
+    mixed: bool | None = None
+) -> tuple[StoryNoun, StoryNoun]:
     """Two nouns that belong to this split with the verbs of this group; `mixed`: of different gender, or the same."""
     while True:
         first, second = rng.choice(firsts), rng.choice(seconds)

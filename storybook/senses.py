@@ -9,7 +9,7 @@ from random import Random
 
 from .clauses import Form, noun_phrase
 from .families import Predicate, states
-from .lexicon import NOUNS, Noun, pick
+from .lexicon import NOUNS, StoryNoun, pick
 from .phrases import StoryPair, compose, realise
 from .scenes import Description, Sentence, describe, draw_pair
 from .verbs import verbs
@@ -19,7 +19,7 @@ from .verbs import verbs
 class Sense:
     """One meaning: its French noun, what only it can be, and scenes for it alone (patterns; $P a person, $N it)."""
 
-    noun: Noun
+    noun: StoryNoun
     predicates: tuple[Predicate, ...]
     scenes: tuple[str, ...]
 
@@ -68,7 +68,7 @@ def _sense(entry: str) -> Sense:
     head, *scenes = entry.split("\n    ")
     noun, _, predicates = head.partition(": ")
     en, fr, gender = noun.split()
-    return Sense(Noun(en, fr, gender, "sense", en + "s", fr + "s"), states(predicates), tuple(scenes))
+    return Sense(StoryNoun(en, fr, gender, "sense", en + "s", fr + "s"), states(predicates), tuple(scenes))
 
 
 _EACH = [_sense(entry) for entry in re.split(r"\n(?=\w)", _SENSES.strip())]
@@ -103,7 +103,7 @@ def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     return group
 
 
-def _draw(rng: Random, group: str, split: str) -> tuple[Noun, tuple[Sense, Sense]]:
+def _draw(rng: Random, group: str, split: str) -> tuple[StoryNoun, tuple[Sense, Sense]]:
     person, noun = draw_pair(rng, _PEOPLE, tuple(senses[0].noun for senses in SENSES), group, split)
     return person, next(senses for senses in SENSES if senses[0].noun is noun)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from seq2see.cli.translating.request import Asked
+from seq2see.cli.translating.request import TranslationRequest
 from seq2see.translate import Translator
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.results import EngineOutput, Hypothesis, Ids, Wanted
@@ -25,9 +25,10 @@ class IdentityEngine:
 
 
 @cache
-def copying_lines(name: str = "storybook") -> Asked:
+def copying_lines(name: str = "storybook") -> TranslationRequest:
     """What translates lines by copying them; for `translate_lines` and its processes."""
-    return Asked(copying(name, threads=1), ("fr",), {"source": None, "num_beams": None, "keep": "", "alternatives": 1})
+    return TranslationRequest(copying(name, threads=1), ("fr",),
+                              {"source": None, "num_beams": None, "keep": "", "alternatives": 1})
 
 
 def copying(name: str = "storybook", **how: Any) -> Translator:

@@ -19,7 +19,7 @@ from seq2see.lens.measurements import NOTHING
 from seq2see.tokenizer.language_pairs import LanguagePairs
 from seq2see.translate.decoding import NO_OPTIONS, GenerationDefaults
 from seq2see.translate.results import Hypothesis, Translation
-from seq2see.translate.segment_translator import Job
+from seq2see.translate.segment_translator import WorkLoop
 
 HERE = Path(__file__).resolve().parent
 
@@ -69,7 +69,7 @@ class Stub:
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
         pair = self.language_pairs[0] if self.language_pairs else ("", "")
-        return Job(self._translations(texts, source or pair[0], target or pair[1], self.defaults.resolve(options)))
+        return WorkLoop(self._translations(texts, source or pair[0], target or pair[1], self.defaults.resolve(options)))
 
     def _translations(self, texts, source, target, options):
         wanted = [text for text in texts if text.strip()]
@@ -91,7 +91,7 @@ class Stub:
         return [(written(source),) for source in sources]
 
     @contextlib.contextmanager
-    def twin(self):
+    def separate_copy(self):
         yield self
 
     def look(self, results, *, alternative=0, views=("raw",)):

@@ -68,7 +68,7 @@ class Token:
 Open = tuple[str, str, int, list[Mark]]  # an element not yet closed: name, tag, place in the text, the marks in it
 
 
-class Block:
+class MarkedText:
     """Adjacent texts and the inline markup around them.
 
     `text` is the text to translate, from its first word to its last, with white space collapsed as in HTML.
@@ -120,12 +120,12 @@ class Markup:
     """An HTML text; `texts` are the plain texts to translate, one for each of its `blocks` with words."""
 
     def __init__(self, text: str):
-        self.parts: list[Block | str] = []
+        self.parts: list[MarkedText | str] = []
         for _, group in groupby(read(text), lambda token: token.kind == "parts"):
             tokens = tuple(group)
             has_words = any(token.kind == "text" and _text(token.raw).strip() for token in tokens)
-            self.parts.append(Block(tokens) if has_words else "".join(token.raw for token in tokens))
-        self.blocks = [part for part in self.parts if isinstance(part, Block)]
+            self.parts.append(MarkedText(tokens) if has_words else "".join(token.raw for token in tokens))
+        self.blocks = [part for part in self.parts if isinstance(part, MarkedText)]
         self.texts = [block.text for block in self.blocks]
         self.borders = [block.borders for block in self.blocks]
 

@@ -37,7 +37,7 @@ from .agreement import disagrees, fitted, forms, nouns
 from .capitals import in_capitals, in_lower_case
 from .glossary import capitalised, occurrences
 from .plain import DOTS, plain
-from .protection import ANY, Part, Protection, Span, without
+from .protection import DEFAULT_PROTECTION, ProtectedPart, Protection, Span, without
 
 _SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
 _NUMBER = regex.compile(  # with adjacent letters and signs
@@ -76,7 +76,7 @@ MOST_ASIDES = 8  # in a segment; marks around other words are placed by the shar
 
 
 @dataclass(frozen=True)
-class Reading:
+class ModelInput:
     """A text and the input for the model, `model_input`.
 
     `stand_ins` replace the protected `parts`; a part with an empty one is left out.  `breaks` is white space between
@@ -85,18 +85,18 @@ class Reading:
 
     text: str
     model_input: str
-    parts: tuple[Part, ...]
+    parts: tuple[ProtectedPart, ...]
     stand_ins: tuple[str, ...]
     care: int = 0
     prefix: str = ""
-    protection: Protection = ANY
+    protection: Protection = DEFAULT_PROTECTION
     breaks: tuple[Span, ...] = ()
     forced: int = 0
     unforced: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, text: str, *, care: int = 0, forced: int = 0, unforced: frozenset[str] = frozenset(), prefix: str = "",
-           protection: Protection = ANY, breaks: Sequence[Span] = ()) -> Reading:
+           protection: Protection = DEFAULT_PROTECTION, breaks: Sequence[Span] = ()) -> ModelInput:
         """The reading of a text with this much care.
 
         Care 0: names replace protected parts, and another number replaces that of a quantity.  Marks and emoji are left
@@ -108,12 +108,13 @@ class Reading:
         """
         parts = protection.parts(text)
         if care:
-            numbers = without(parts, (Part(one.span(), "number") for one in _NUMBER.finditer(protection.masked(text))))
+            numbers = without(parts, (ProtectedPart(one.span(), "number")
+                                      for one in _NUMBER.finditer(protection.masked(text))))
             beside = {place for number in numbers for place in number.span}  # this white space comes back with them
             others = (part for part in parts if part.kind != "space" or beside.isdisjoint(part.span))
             parts = sorted([*others, *numbers], key=lambda part: part.start)
         if breaks:
-            parts = without([Part(one, "space") for one in breaks], parts)
+            parts = without([ProtectedPart(one, "space") for one in breaks], parts)
         if not parts and not breaks:
             read = cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
             return replace(read, model_input=read._in_its_case(read.model_input))
@@ -142,7 +143,7 @@ class Reading:
         """The model's input for a span of the text."""
         read, done = "", span[0]
         known = self.protection.known
-        gaps = [(Part(one, "space"), "") for one in self.breaks]
+        gaps = [(ProtectedPart(one, "space"), "") for one in self.breaks]
         left_out = [*zip(self.parts, self.stand_ins, strict=True), *gaps]
         for part, stand_in in sorted(left_out, key=lambda one: one[0].span):
             if part.start < span[0] or part.end > span[1]:
@@ -173,7 +174,7 @@ class Reading:
         read = {span: self._read(span) for span in spans if span and not self._is_whole(span)}
         return dict(islice(((span, text) for span, text in read.items() if any(map(str.isalnum, text))), MOST_ASIDES))
 
-    def _stands_at(self, part: Part) -> Span | None:
+    def _stands_at(self, part: ProtectedPart) -> Span | None:
         """The span inside a mark; the first of two words with a slash between them."""
         return _FIRST.search(self.text, 0, part.start).span() if part.is_second else part.inside
 
@@ -207,7 +208,7 @@ class Reading:
         """Whether a span holds all words of the text."""
         return not _WORD.search(self.text, 0, span[0]) and not _WORD.search(self.text, span[1])
 
-    def further(self, translation: str = "") -> Reading | None:
+    def further(self, translation: str = "") -> ModelInput | None:
         """The next reading of the text that differs; None if there is none.  Terms that the translation already has
         stay.
         """
@@ -215,7 +216,7 @@ class Reading:
         after = [(forced, care) for forced in kinds for care in range(MOST_CARE)
                  if (forced, care) > (self.forced, self.care)]
         written = self._written_in(translation) if self.has_terms else frozenset[str]()
-        ways = (Reading.of(self.text, care=care, forced=forced, unforced=written, prefix=self.prefix,
+        ways = (ModelInput.of(self.text, care=care, forced=forced, unforced=written, prefix=self.prefix,
                            protection=self.protection, breaks=self.breaks)
                 for forced, care in [*after, *[(kinds[-1], MOST_CARE)] * (self.care < MOST_CARE)])
         return next((way for way in ways if way.model_input != self.model_input), None)
@@ -245,7 +246,7 @@ class Reading:
         if terms is None:
             return None
         placing, left_out = _Placing(self, translation, asides), Counter[str]()
-        places: list[tuple[int, int, Part]] = [(*span, part) for span, part in terms]
+        places: list[tuple[int, int, ProtectedPart]] = [(*span, part) for span, part in terms]
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
             if part.kind == "sign" or (part.kind == "term" and stand_in):
                 continue
@@ -262,7 +263,7 @@ class Reading:
             translation = placing.put(translation, (start, end), part)
         return translation
 
-    def _terms_in(self, translation: str) -> list[tuple[Span, Part]] | None:
+    def _terms_in(self, translation: str) -> list[tuple[Span, ProtectedPart]] | None:
         """The spans of terms or their stand-ins in the translation, each with its term.
 
         None if one is missing, or if a stand-in occurs too often.  Terms that are read as they are may occur several
@@ -271,14 +272,14 @@ class Reading:
         if not self.has_terms:
             return []
         languages = {"source": self.protection.language, "target": self.protection.target}
-        wanted: dict[tuple[str, ...], list[Part]] = {}
+        wanted: dict[tuple[str, ...], list[ProtectedPart]] = {}
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
             kind = self._kind(part)
             if kind and stand_in:
                 texts = [part.written] if kind in ("source", "target") else forms(stand_in, **languages)
                 wanted.setdefault(tuple(map(self._cased, texts)), []).append(part)
         found = occurrences([one for each in wanted for one in each], translation)
-        places: list[tuple[Span, Part]] = []
+        places: list[tuple[Span, ProtectedPart]] = []
         for each, parts in wanted.items():
             kind = self._kind(parts[0])
             spans = sorted(span for one in each for span in found[one])
@@ -294,12 +295,12 @@ class Reading:
         """A text from the translation, which is in capitals if the source is."""
         return text.upper() if self.is_in_capitals else text
 
-    def _kind(self, part: Part) -> str:
+    def _kind(self, part: ProtectedPart) -> str:
         """The kind of stand-in for a term; empty for other parts."""
         return "" if part.kind != "term" else FORCED[0 if part.written in self.unforced else self.forced]
 
 
-def _read_for_term(part: Part, words: str, kind: str, protection: Protection, taken: Sequence[str]) -> str:
+def _read_for_term(part: ProtectedPart, words: str, kind: str, protection: Protection, taken: Sequence[str]) -> str:
     """The model's input for a term; empty for a name, and if every noun is `taken` by the text."""
     if kind == "source":
         return plain(words, protection.known).text
@@ -334,7 +335,7 @@ def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
 class _Placing:
     """Puts parts of a source into its translation."""
 
-    def __init__(self, reading: Reading, translation: str, asides: Mapping[Span, str]):
+    def __init__(self, reading: ModelInput, translation: str, asides: Mapping[Span, str]):
         self.reading, self.translation, self.asides = reading, translation, asides
         self.source = reading.text
         read, done = "", 0  # as long as the source, with one word per stand-in
@@ -346,7 +347,7 @@ class _Placing:
         self.gaps = [match.span() for match in _GAP.finditer(translation)]
         self.source_end = len(self.source.rstrip())
 
-    def place(self, part: Part) -> Span:
+    def place(self, part: ProtectedPart) -> Span:
         """The position of a part without stand-in.
 
         Marks go beside their words.  White space goes to the next gap.  Any other part goes after the same share of
@@ -384,7 +385,7 @@ class _Placing:
         number = self._share(place, len(self.ends))
         return self.ends[number - 1] if number else 0
 
-    def _gap(self, part: Part) -> Span:
+    def _gap(self, part: ProtectedPart) -> Span:
         """The gap between words of the translation for white space of the source; each gap serves once."""
         if not self.gaps:
             return (self._end(part.start),) * 2
@@ -419,7 +420,7 @@ class _Placing:
         kept = [number for number in range(best, best + size) if weights[number]]
         return forms[kept[0]][0], forms[kept[-1]][1]
 
-    def put(self, text: str, place: Span, part: Part) -> str:
+    def put(self, text: str, place: Span, part: ProtectedPart) -> str:
         """Insert a part with the surrounding white space of the source, if there is any."""
         if part.kind == "space" or part.is_beside:
             return text[: place[0]] + self._written(part) + text[place[1] :]
@@ -443,7 +444,7 @@ class _Placing:
             before = fitted(before, words, language=self.reading.protection.target)
         return before + words + right + text[end:]
 
-    def _written(self, part: Part, before: str = "") -> str:
+    def _written(self, part: ProtectedPart, before: str = "") -> str:
         """The text of a part in the translation."""
         start, end = part.span
         if part.kind == "term":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..tokenizer.words import Word, split_words
 from .glossary import occurrences
 from .plain import plain
-from .protection import ANY, Protection
+from .protection import DEFAULT_PROTECTION, Protection
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ class Alignment:
 
     @classmethod
     def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", ""),
-                 protection: Protection = ANY) -> Alignment:
+                 protection: Protection = DEFAULT_PROTECTION) -> Alignment:
         """The fallback: link words at proportional positions."""
         copies, terms = _copies(text, translation, protection), _terms(text, translation, protection)
         taken = {span for copy in (*copies, *terms) for span in copy}
@@ -83,7 +83,7 @@ class Alignment:
 
     @classmethod
     def measured(cls, trace: WordsOfTrace, strength_JI: np.ndarray, text: str, translation: str, *,
-                 protection: Protection = ANY) -> Alignment:
+                 protection: Protection = DEFAULT_PROTECTION) -> Alignment:
         """Links with the strengths of a trace's target words J to its source words I, for every pair of words with a
         positive strength.
 
@@ -159,7 +159,8 @@ def _copied(copies: Iterable[tuple[Span, Span]]) -> list[tuple[Span, Span, float
             for i, j in zip(range(*source), range(*target), strict=True)]
 
 
-def words_shown(read: Sequence[Word], text: str, *, language: str, protection: Protection = ANY) -> dict[int, Span]:
+def words_shown(read: Sequence[Word], text: str, *, language: str,
+                protection: Protection = DEFAULT_PROTECTION) -> dict[int, Span]:
     """For each word that a model read or wrote: the span in the text that it stands for."""
     return _shown(read, _words(text, language, protection))
 

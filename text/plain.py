@@ -40,7 +40,7 @@ _LETTER = regex.compile(r"[\p{L}\p{M}\p{N}]")
 
 
 @dataclass(frozen=True)
-class Plain:
+class PlainText:
     """A text as a model reads it; each character, and the end, has its position in the original."""
 
     text: str
@@ -61,14 +61,14 @@ def characters(words: frozenset[str]) -> frozenset[str]:
     return _BASIC | seen | {other for char in seen for other in (char.upper(), char.title()) if len(other) == 1}
 
 
-def plain(text: str, known: frozenset[str] | None = None) -> Plain:
+def plain(text: str, known: frozenset[str] | None = None) -> PlainText:
     """The text without invisible characters, with ordinary spaces and dots.
 
     Characters that the model does not know (`known`) have plain counterparts.  None: all are known.
     """
     odd = _ODD_ASCII if text.isascii() else _ODD
     if not odd.search(text) and (known is None or known.issuperset(text)):
-        return Plain(text, range(len(text) + 1))
+        return PlainText(text, range(len(text) + 1))
     pieces: list[tuple[str, int]] = []
     done = 0
     for found in [*_ODD.finditer(text), None]:
@@ -80,7 +80,7 @@ def plain(text: str, known: frozenset[str] | None = None) -> Plain:
             pieces.append((_READ_AS[str(found.lastgroup)] if is_read else found[0], start))
         done = end
     places = (place for piece, place in pieces for _ in piece)
-    return Plain("".join(piece for piece, _ in pieces), (*places, len(text)))
+    return PlainText("".join(piece for piece, _ in pieces), (*places, len(text)))
 
 
 @lru_cache(4096)

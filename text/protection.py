@@ -142,7 +142,7 @@ _PAIR = regex.compile(  # work/life, but not his/her
 
 
 @dataclass(frozen=True)
-class Part:
+class ProtectedPart:
     """A part of a text that the model does not read.
 
     - `name` or `number`: may be read as another one.
@@ -200,40 +200,40 @@ class Protection:
         """The word for a sign between words; empty for an unknown language."""
         return _AND.get(iso(self.language), "")
 
-    def terms(self, text: str) -> Sequence[Part]:
+    def terms(self, text: str) -> Sequence[ProtectedPart]:
         """The terms of the glossary in order, except inside shapes and matches of `keep`."""
         if self.glossary is None:
             return ()
         return _known_terms(self, text) if len(text) <= MOST_CACHED else self._terms(self.glossary, text)
 
-    def _terms(self, glossary: Glossary, text: str) -> Sequence[Part]:
+    def _terms(self, glossary: Glossary, text: str) -> Sequence[ProtectedPart]:
         bare = replace(self, glossary=None)
         found = glossary.found(text, capitals=in_capitals(bare.masked(text)))
         shapes = bare.shapes(text) if found else ()
         kept = set(self.keep.spans(text)) if self.keep else set()
         barred = [shape for shape in shapes if shape.span in kept or not any(
             start <= shape.start and shape.end <= end for (start, end), _ in found)]
-        return without(barred, (Part(span, "term", written=written) for span, written in found))
+        return without(barred, (ProtectedPart(span, "term", written=written) for span, written in found))
 
-    def shapes(self, text: str) -> Sequence[Part]:
+    def shapes(self, text: str) -> Sequence[ProtectedPart]:
         """The parts that are not language, in order, except inside a term of the glossary (`C++`)."""
         return without(self.terms(text), self._shapes(text)) if self.glossary else self._shapes(text)
 
-    def _shapes(self, text: str) -> Sequence[Part]:
+    def _shapes(self, text: str) -> Sequence[ProtectedPart]:
         if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
             return ()
-        found = [Part(span, "name") for span in self.keep.spans(text)] if self.keep else []
+        found = [ProtectedPart(span, "name") for span in self.keep.spans(text)] if self.keep else []
         if _SIGN.search(text):
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
         if self.known is not None and not self.known.issuperset(text):
             found += self._foreign(_filled(text, found, "_"), self.known)
         return _with_signs(text, sorted(found, key=lambda part: part.start))
 
-    def parts(self, text: str) -> Sequence[Part]:
+    def parts(self, text: str) -> Sequence[ProtectedPart]:
         """All parts, in order: shapes, marks, white space and terms."""
         return _known_parts(self, text) if len(text) <= MOST_CACHED else self._all_parts(text)
 
-    def _all_parts(self, text: str) -> Sequence[Part]:
+    def _all_parts(self, text: str) -> Sequence[ProtectedPart]:
         parts, terms = self._parts(text), self.terms(text)
         if not terms:
             return parts
@@ -242,12 +242,13 @@ class Protection:
                                                  and aside.span != one.span for aside in asides)]
         return sorted([*terms, *without(terms, parts)], key=lambda part: part.start)
 
-    def _parts(self, text: str) -> Sequence[Part]:
+    def _parts(self, text: str) -> Sequence[ProtectedPart]:
         shapes = self.shapes(text)
         if not shapes and text.isascii() and not _MAY_WRAP.search(text) and not _HAS_LAYOUT.search(text) and (
                 self.known is None or self.known.issuperset(text)):
             return ()
-        joining = [Part(one.span(), "sign") for one in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
+        joining = [ProtectedPart(one.span(), "sign")
+                   for one in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
         parts = _paired(text, [*joining, *without(joining, shapes)])
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         bare = _BETWEEN.sub("-", bare)
@@ -255,14 +256,15 @@ class Protection:
             wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)))))
             parts = wraps + without(wraps, parts)
             if self.asides:
-                pairs = (Part(one.span("aside"), "aside", one.span("inside")) for one in _PAIR.finditer(bare))
+                pairs = (ProtectedPart(one.span("aside"), "aside", one.span("inside")) for one in _PAIR.finditer(bare))
                 parts += without(parts, pairs)
-            money = (Part(one.span(), "number") for one in _MONEY.finditer(bare) if not self.known.issuperset(one[0]))
+            money = (ProtectedPart(one.span(), "number") for one in _MONEY.finditer(bare)
+                     if not self.known.issuperset(one[0]))
             parts += without(parts, money)
             parts += without(parts, self._symbols(bare, self.known))
         if _HAS_LAYOUT.search(text):
             beside = {place for part in parts if part.inside is None for place in part.span}
-            spaces = (Part(one.span(), "space") for one in _LAYOUT.finditer(text)
+            spaces = (ProtectedPart(one.span(), "space") for one in _LAYOUT.finditer(text)
                       if not _TYPOGRAPHIC.match(text, one.start()) and beside.isdisjoint(one.span()))
             parts += without(parts, spaces)
         return sorted(parts, key=lambda part: part.start)
@@ -282,27 +284,27 @@ class Protection:
         read = plain(_filled(text, shapes, "_")).text if shapes or "&" in text or not text.isascii() else text
         return any(map(str.isalpha, read))
 
-    def _foreign(self, text: str, known: frozenset[str]) -> list[Part]:
+    def _foreign(self, text: str, known: frozenset[str]) -> list[ProtectedPart]:
         """Words with unknown letters; neighbours are one part."""
-        found: list[Part] = []
+        found: list[ProtectedPart] = []
         for word in _WORD.finditer(text):
             if any(_is_letter(char) and not known.issuperset(counterpart(char, known)) for char in word[0]):
                 if found and _WITHIN.fullmatch(text, found[-1].end, word.start()):
                     found[-1] = replace(found[-1], span=(found[-1].start, word.end()))
                 else:
-                    found.append(Part(word.span(), "name"))
+                    found.append(ProtectedPart(word.span(), "name"))
         return found
 
-    def _inside(self, text: str, wraps: list[Part]) -> list[Part]:
+    def _inside(self, text: str, wraps: list[ProtectedPart]) -> list[ProtectedPart]:
         """Pairs of marks; asides become marks if they are not translated separately, or are the whole text."""
         asides = [part for part in wraps if part.kind == "aside"]
         if self.asides and any(map(str.isalpha, _filled(text, asides, " "))):
             return wraps
-        pairs = [Part((start, end), "mark", part.inside, opens) for part in asides if part.inside
+        pairs = [ProtectedPart((start, end), "mark", part.inside, opens) for part in asides if part.inside
                  for start, end, opens in ((part.start, part.inside[0], True), (part.inside[1], part.end, False))]
         return [*(part for part in wraps if part.kind != "aside"), *pairs]
 
-    def _symbols(self, text: str, known: frozenset[str]) -> Iterator[Part]:
+    def _symbols(self, text: str, known: frozenset[str]) -> Iterator[ProtectedPart]:
         """Runs of unknown symbols."""
         if known.issuperset(text):
             return
@@ -310,21 +312,21 @@ class Protection:
         for place, char in enumerate(f"{text} "):
             if char.isspace() or _is_letter(char) or known.issuperset(plain(char, known).text):
                 if start < place:
-                    yield _attached(Part((start, place), "mark"), text)
+                    yield _attached(ProtectedPart((start, place), "mark"), text)
                 start = place + 1
 
 
-ANY = Protection()
+DEFAULT_PROTECTION = Protection()
 
 
 @lru_cache(1_024)
-def _known_parts(protection: Protection, text: str) -> Sequence[Part]:
+def _known_parts(protection: Protection, text: str) -> Sequence[ProtectedPart]:
     """The parts of a sentence, cached: they are needed when it is cut, read and put together."""
     return tuple(protection._all_parts(text))
 
 
 @lru_cache(1_024)
-def _known_terms(protection: Protection, text: str) -> Sequence[Part]:
+def _known_terms(protection: Protection, text: str) -> Sequence[ProtectedPart]:
     return tuple(protection._terms(protection.glossary, text)) if protection.glossary else ()
 
 
@@ -368,22 +370,22 @@ def _is_shape(match: regex.Match[str]) -> bool:
     return not match["entity"] or plain(match[0]).text == match[0]
 
 
-def _part(match: regex.Match[str]) -> Part:
+def _part(match: regex.Match[str]) -> ProtectedPart:
     if match["mark"] or match["tag"] or match["entity"]:
-        return Part(match.span(), "mark")
-    return Part(match.span(), "number" if match["number"] or _COUNT.fullmatch(match[0]) else "name")
+        return ProtectedPart(match.span(), "mark")
+    return ProtectedPart(match.span(), "number" if match["number"] or _COUNT.fullmatch(match[0]) else "name")
 
 
-def without(parts: Sequence[Part], more: Iterable[Part]) -> list[Part]:
+def without(parts: Sequence[ProtectedPart], more: Iterable[ProtectedPart]) -> list[ProtectedPart]:
     """The items of `more` that overlap none of the parts."""
     taken = sorted(part.span for part in parts)
     starts, ends = [start for start, _ in taken], [end for _, end in taken]
     return [one for one in more if bisect_right(ends, one.start) == bisect_left(starts, one.end)]
 
 
-def _with_signs(text: str, parts: Sequence[Part]) -> list[Part]:
+def _with_signs(text: str, parts: Sequence[ProtectedPart]) -> list[ProtectedPart]:
     """The parts with the signs that touch them (`{price}€`, `x{count}`); neighbours with a sign between are one."""
-    found: list[Part] = []
+    found: list[ProtectedPart] = []
     for number, part in enumerate(parts, 1):
         if part.kind == "mark":
             found.append(part)
@@ -401,7 +403,7 @@ def _with_signs(text: str, parts: Sequence[Part]) -> list[Part]:
     return found
 
 
-def _filled(text: str, parts: Sequence[Part], filler: str) -> str:
+def _filled(text: str, parts: Sequence[ProtectedPart], filler: str) -> str:
     """The text at the same length, with a filler for each character of the parts."""
     if not parts:
         return text
@@ -412,7 +414,7 @@ def _filled(text: str, parts: Sequence[Part], filler: str) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _attached(part: Part, text: str) -> Part:
+def _attached(part: ProtectedPart, text: str) -> ProtectedPart:
     """A mark with the one word that it touches, if it touches one."""
     start, end = part.span
     while start > 0 and _is_letter(text[start - 1]):
@@ -425,7 +427,7 @@ def _attached(part: Part, text: str) -> Part:
     return replace(part, inside=(part.end, end) if opens else (start, part.start), opens=opens)
 
 
-def _paired(text: str, shapes: Sequence[Part]) -> list[Part]:
+def _paired(text: str, shapes: Sequence[ProtectedPart]) -> list[ProtectedPart]:
     """The shapes, with tags around the text that they enclose, and trademark signs and emoji after their words.
 
     Tags around text that is not read are one part with it.
@@ -460,7 +462,7 @@ def _is_name(text: str, inside: Span, start: int) -> bool:
     return text[inside[0]].isupper() and before is not None and before[0][0].isupper() and before.start() > 0
 
 
-def _wraps(text: str, span: Span) -> Iterator[Part]:
+def _wraps(text: str, span: Span) -> Iterator[ProtectedPart]:
     """Marks in pairs around one or several words; a model trained on whole sentences has seen few of them."""
     for match in _WRAPPED.finditer(text, span[0], span[1]):
         inside, mark = match.span("inside"), match["open"].strip()
@@ -471,10 +473,10 @@ def _wraps(text: str, span: Span) -> Iterator[Part]:
         if len(mark) != len(closing) or not any(map(str.isalnum, match["inside"])):
             yield from _wraps(text, inside)
         elif label or (brackets and is_word and text[max(match.start() - 1, 0)].isalnum()):  # (a), [12], cat(s)
-            yield _attached(Part(match.span(), "mark"), text)
+            yield _attached(ProtectedPart(match.span(), "mark"), text)
         elif brackets and (not is_word or _is_name(text, inside, match.start())):
-            yield Part(match.span(), "aside", inside)
+            yield ProtectedPart(match.span(), "aside", inside)
         else:
-            yield Part(match.span("open"), "mark", inside, opens=True)
+            yield ProtectedPart(match.span("open"), "mark", inside, opens=True)
             yield from _wraps(text, inside)
-            yield Part(match.span("close"), "mark", inside)
+            yield ProtectedPart(match.span("close"), "mark", inside)

@@ -19,7 +19,7 @@ from sentencex import segment
 from seq2see.rules import EARLY_WORDS, REFERRING_PRONOUNS
 from ..tokenizer.language_codes import iso
 from .plain import INVISIBLE
-from .protection import ANY, EMOJI, Part, Protection, Span
+from .protection import DEFAULT_PROTECTION, EMOJI, ProtectedPart, Protection, Span
 
 _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
@@ -58,7 +58,7 @@ _PLACES = (  # where a text may be split in two, best places first
 _LETTERS = "[A-Za-zÀ-ÖØ-öø-ſ]+"  # of scripts and cases that are the same in Unicode NFC
 _PLAIN = re.compile(rf"(?=...){_LETTERS}(?:(?:, ?| |['’-]){_LETTERS})*[.!?]?")
 
-_NO_PART = Part((0, 0), "space")
+_NO_PART = ProtectedPart((0, 0), "space")
 
 _PRONOUNS = {language: frozenset(words.split()) for language, words in REFERRING_PRONOUNS.items()}
 _WORD = regex.compile(r"[\p{L}\p{M}]+")
@@ -113,7 +113,7 @@ class Cut:
                    (*between[:-1], between[-1] + after[0], *after[1:]))
 
 
-def cut_sentences(text: str, *, language: str, together: int = 1, protection: Protection = ANY) -> Cut:
+def cut_sentences(text: str, *, language: str, together: int = 1, protection: Protection = DEFAULT_PROTECTION) -> Cut:
     """Split into sentences; at most `together` sentences in a line stay in one segment if the later ones refer back."""
     segments, between = [], [""]
     for part in _parts(text, language, together, protection):
@@ -143,7 +143,7 @@ def refers_back(sentence: str, *, language: str) -> bool:
     return any(word.group().casefold() in _PRONOUNS.get(iso(language), ()) for word in words)
 
 
-def halves(text: str, *, protection: Protection = ANY) -> Cut:
+def halves(text: str, *, protection: Protection = DEFAULT_PROTECTION) -> Cut:
     """Split near the middle: between sentences if possible, else clauses, words or characters.
 
     Raises ValueError for one character.
@@ -153,7 +153,7 @@ def halves(text: str, *, protection: Protection = ANY) -> Cut:
     return Cut((first, second), ("", text[len(first) : len(text) - len(second)], ""))
 
 
-def clauses(text: str, *, protection: Protection = ANY) -> Cut | None:
+def clauses(text: str, *, protection: Protection = DEFAULT_PROTECTION) -> Cut | None:
     """Split between the two clauses nearest to the middle; None unless both have words."""
     try:
         place = _near_middle(text, protection, _CLAUSES)
@@ -165,7 +165,7 @@ def clauses(text: str, *, protection: Protection = ANY) -> Cut | None:
     return cut if all(map(protection.has_words, cut.segments)) else None
 
 
-def sentences(text: str, *, language: str, protection: Protection = ANY) -> list[str]:
+def sentences(text: str, *, language: str, protection: Protection = DEFAULT_PROTECTION) -> list[str]:
     """The sentences with words, without surrounding white space; text without words belongs to the sentence before."""
     found: list[str] = []
     for part in _sentences(text, language, protection):
@@ -176,7 +176,7 @@ def sentences(text: str, *, language: str, protection: Protection = ANY) -> list
     return [part.strip() for part in found] if found and protection.has_words(found[0]) else []
 
 
-def count_sentences(text: str, *, language: str, protection: Protection = ANY) -> int:
+def count_sentences(text: str, *, language: str, protection: Protection = DEFAULT_PROTECTION) -> int:
     """The number of sentences with words."""
     return sum(map(protection.has_words, _sentences(text, language, protection)))
 
@@ -206,7 +206,7 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
     return match.end() if match else 0
 
 
-def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[int, int]:
+def _unmarked(text: str, start: int, end: int, parts: Sequence[ProtectedPart]) -> tuple[int, int]:
     """A span without invisible characters and marks at its ends.  A mark whose pair is inside stays, and so does the
     sign of a hashtag."""
     starts = {part.start: part for part in parts if part.kind == "mark"}
@@ -223,7 +223,7 @@ def _unmarked(text: str, start: int, end: int, parts: Sequence[Part]) -> tuple[i
     opened, closed = ({part.inside for part in parts if part.inside and part.opens == opens} for opens in (True, False))
     inner = (opened & closed) - ({part.inside for _, part in head} & {part.inside for _, part in tail})
 
-    def stripped(side: list[tuple[int, Part]]) -> int:
+    def stripped(side: list[tuple[int, ProtectedPart]]) -> int:
         goes = takewhile(lambda one: one[1] is _NO_PART or one[1].inside not in inner and text[one[1].start] != "#",
                          side)
         return list(goes)[-1][0]

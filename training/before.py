@@ -21,7 +21,7 @@ from ..translate import Translator
 from .config import RunConfig
 from .evaluation import evaluate_run
 from .metrics import score
-from .pairs import Corpus, Pair, evenly_spaced
+from .pairs import Pair, TrainingPairs, evenly_spaced
 from .progress import report
 from .reading import book, read_lines
 from .translation import translate_pairs
@@ -33,7 +33,7 @@ SAMPLE = "translating the sample, which shows what the model forgets"
 STORYBOOK = ("fr", "de", "es")  # beside English, the languages of the built-in corpus
 
 
-def record_before(config: RunConfig, corpus: Corpus) -> None:
+def record_before(config: RunConfig, corpus: TrainingPairs) -> None:
     """Write the record into the run folder, and print the scores."""
     path = config.output / FILE
     if path.exists():  # of a training that was interrupted
@@ -55,7 +55,7 @@ def record_before(config: RunConfig, corpus: Corpus) -> None:
     atomic_write(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
-def compare_with_before(translator: Translator, config: RunConfig, corpus: Corpus,
+def compare_with_before(translator: Translator, config: RunConfig, corpus: TrainingPairs,
                         final: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Scores before and after, by split, and the chrF2 and the share of equal translations of the sample; empty of a
     model that is new.  `final`: the scores of the finished model, which are those after where they are of all pairs."""

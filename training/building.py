@@ -18,13 +18,14 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from .cache import fingerprint, get_or_build
 from .config import SHAPE, VOCABULARY, GenerationSection, RunConfig
 from .finetuning import start_from
-from .pairs import Corpus, Texts
+from .pairs import Texts, TrainingPairs
 from .progress import report, watched
 
 DEFAULTS = GenerationSection()
 
 
-def make_model(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+def make_model(config: RunConfig, corpus: TrainingPairs, checkpoint: Path | None) -> tuple[Seq2SeeTokenizer,
+                                                                                           PreTrainedModel]:
     """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
     if checkpoint:
         tokenizer = Seq2SeeTokenizer.from_pretrained(checkpoint)
@@ -44,7 +45,7 @@ def make_model(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> tu
         raise UserError(f"model section: {str(error).strip().splitlines()[-1].strip()}", exit_code=2) from error
 
 
-def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
+def learn_tokenizer(config: RunConfig, corpus: TrainingPairs) -> Seq2SeeTokenizer:
     """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
     size, languages = config.tokenizer.vocab_size or VOCABULARY, sorted(config.data.targets)
     made_by = (train_backend, tag_slots, Seq2SeeTokenizer, Texts)

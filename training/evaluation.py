@@ -22,7 +22,7 @@ from ..translate.translator import EngineName
 from .checkpoints import find_record
 from .config import BUILT_IN, DataConfig, RunConfig, load_record
 from .metrics import TEST, compare, pronoun_accuracy, score, tokenized_bleu
-from .pairs import ALL, Corpus, Pair, evenly_spaced, load_split
+from .pairs import ALL, Pair, TrainingPairs, evenly_spaced, load_split
 from .progress import report
 from .reading import VALIDATION, book, is_nowhere, is_table, read_lines
 from .translation import pipeline, translate_pairs
@@ -32,7 +32,8 @@ FINAL_PAIRS = 2000  # at most so many validation pairs are translated once train
 
 
 def evaluate_run(
-    translator: Translator, config: RunConfig, corpus: Corpus, *, most: int | None = None, when: str = "after training"
+    translator: Translator, config: RunConfig, corpus: TrainingPairs, *, most: int | None = None,
+    when: str = "after training"
 ) -> dict[str, dict[str, Any]]:
     """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs: on
     at most so many of each.  Of several target languages each has its own, such as `en-fr val`."""
@@ -114,7 +115,7 @@ def evaluation_data(model: Translator, *, path: str | None, split: str | None, s
 
 
 @dataclass(frozen=True)
-class Translated:
+class ScoredTranslations:
     """The pairs of a language that were scored, and what the models wrote, a list for each."""
 
     pairs: Sequence[Pair]
@@ -122,7 +123,7 @@ class Translated:
 
 
 def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, raw: bool,
-             num_beams: int | None) -> Iterator[tuple[str, dict[str, Any], Translated]]:
+             num_beams: int | None) -> Iterator[tuple[str, dict[str, Any], ScoredTranslations]]:
     """The scores of the first named model by target language, and what was scored; "against" compares them with those
     of the second, if there is one, on the same pairs.
 
@@ -147,7 +148,7 @@ def evaluate(models: Sequence[tuple[str, Translator]], on: EvaluationData, *, ra
             written.append(theirs := translations(other, pairs, raw=raw, num_beams=num_beams))
             compared = compare(hypotheses, theirs, [pair.target for pair in pairs])
             row["against"] = {"model": name, **compared, "test": TEST}
-        yield target, row, Translated(pairs, written)
+        yield target, row, ScoredTranslations(pairs, written)
 
 
 def check_language_pair(model: Translator, source: str, target: str) -> None:

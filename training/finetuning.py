@@ -19,13 +19,13 @@ from ..tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer, train_tokenizer
 from .checkpoints import find_record
 from .config import VOCABULARY, RunConfig, load_record
-from .pairs import Corpus, Texts, load_corpus
+from .pairs import Texts, TrainingPairs, load_corpus
 from .progress import report
 
 BYTES = 256
 
 
-def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+def start_from(config: RunConfig, corpus: TrainingPairs) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
     """The tokenizer and model of `model.init_from`, able to write all of `data.target`."""
     folder = resolve_folder(str(config.model.init_from))
     model = load_checkpoint(folder)

@@ -26,7 +26,7 @@ from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .progress import report, watched
-from .reading import MISSING, Fault, Part, find_part, hash_fraction, is_header, is_table
+from .reading import MISSING, Fault, TablePart, find_part, hash_fraction, is_header, is_table
 
 COLUMNS = datasets.Features(
     {"source": datasets.Value("string"), "target": datasets.Value("string"),
@@ -95,7 +95,7 @@ def pair_writer(folder: Path) -> Iterator[Callable[[Pair], None]]:
 
 
 @dataclass(frozen=True)
-class Corpus:
+class TrainingPairs:
     train: StoredPairs
     val: list[Pair]
     test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
@@ -135,7 +135,7 @@ class Texts:
                 yield pair.target
 
 
-def clean(data: DataConfig, part: Part, skipped: Counter[str]) -> Iterator[Pair]:
+def clean(data: DataConfig, part: TablePart, skipped: Counter[str]) -> Iterator[Pair]:
     """The pairs of a part, without those that are to be left out, which are counted by why.
 
     Raises UserError at the end, for a fault that is not to be skipped, and where one column was read twice, or labels.
@@ -206,7 +206,7 @@ def visible(text: str) -> bool:
     return any(character.isprintable() and not character.isspace() for character in text)
 
 
-def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
+def load_corpus(data: DataConfig, *, seed: int = 0) -> TrainingPairs:
     """The pairs to train on and validate with; UserError where there are none of either."""
     corpus = load_pairs(data, seed=seed)
     if not corpus.train or not corpus.val:
@@ -217,7 +217,7 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     return corpus
 
 
-def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
+def load_pairs(data: DataConfig, *, seed: int = 0) -> TrainingPairs:
     """The pairs of `data.path`; any of the sides may be empty.
 
     One table is split by a hash of the source sentence (`data.val_fraction`, `data.test_fraction`).  The pairs are read
@@ -231,7 +231,7 @@ def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
     folder = get_or_build(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     found = json.loads((folder / "found.json").read_text("utf-8"))
-    return Corpus(stored["train"], list(stored["val"]), list(stored["test"]), **found)
+    return TrainingPairs(stored["train"], list(stored["val"]), list(stored["test"]), **found)
 
 
 def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
@@ -266,7 +266,7 @@ def report_skipped(where: str, skipped: Mapping[str, int]) -> None:
         report(f"{where}: skipped {count} pairs: {fault}")
 
 
-def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> None:
+def _store(folder: Path, data: DataConfig, train: TablePart, val: TablePart | None) -> None:
     """Read everything through and write the sides into the folder."""
     skipped, fractions = Counter[str](), {} if val else {"val": data.val_fraction, "test": data.test_fraction}
     digest = hashlib.blake2b(digest_size=12)

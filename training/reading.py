@@ -57,7 +57,7 @@ Row = tuple[int, list[str] | Fault]  # line number, then the source side and eac
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """One split of a corpus."""
 
     where: str  # for messages
@@ -69,7 +69,7 @@ class Part:
         return fingerprint([item if isinstance(item, str) else [item.name, sha256(item)] for item in self.made_of])
 
 
-def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence[str] = ("val",)) -> Part | None:
+def find_part(data: DataConfig, split: str, *, seed: int = 0, optional: Sequence[str] = ("val",)) -> TablePart | None:
     """Where a split lies; None where the corpus is not divided into splits and this is not `train`, or where it has no
     such split and this is one of the optional ones."""
     languages, (kind, files) = [data.source, *data.targets], locate(data)
@@ -131,12 +131,12 @@ def hash_fraction(text: str) -> float:
 
 # Where rows lie
 
-def _of_files(files: Sequence[Path], languages: Sequence[str]) -> Part:
+def _of_files(files: Sequence[Path], languages: Sequence[str]) -> TablePart:
     rows = partial(_table_rows, files[0], languages) if len(files) == 1 else partial(_side_by_side, files)
-    return Part(str(files[0]), tuple(files), rows)
+    return TablePart(str(files[0]), tuple(files), rows)
 
 
-def _folder(folder: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
+def _folder(folder: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> TablePart | None:
     """`{split}.{language}[.gz]`, one file a language, or one table `{split}.tsv` or the like.
 
     UserError for a validation set that is there, but not in these languages: it would be passed over in silence.
@@ -182,7 +182,7 @@ def _suffix(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
+def _storybook(split: str, languages: Sequence[str], seed: int) -> TablePart:
     if list(languages) not in (["en", "fr"], ["en", "de"], ["en", "es"]):
         raise UserError(
             f"storybook has English to French, German or Spanish, not {' to '.join(languages)}", exit_code=2
@@ -190,7 +190,7 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
     from .. import storybook
 
     grammar = sorted(Path(storybook.__file__).parent.glob("*.py"))
-    return Part(
+    return TablePart(
         "storybook",
         (*grammar, f"{split} {seed} {languages[1]}"),
         lambda: enumerate(([pair.source, pair.target] for pair in getattr(book(languages[1], seed), split)), start=1),
@@ -205,7 +205,7 @@ def book(target: str, seed: int) -> Any:
     return in_language(target, seed=seed)
 
 
-def _phrasebook(split: str, languages: Sequence[str]) -> Part:
+def _phrasebook(split: str, languages: Sequence[str]) -> TablePart:
     """The rows of this split, in two or more of the phrasebook's languages; one English sentence is on one side."""
     files = sorted(PHRASEBOOK.glob("*.tsv"))
     if others := [language for language in languages if language not in PHRASEBOOK_LANGUAGES]:
@@ -219,10 +219,10 @@ def _phrasebook(split: str, languages: Sequence[str]) -> Part:
             if split == ("test" if place < 0.05 else "val" if place < 0.075 else "train"):
                 yield number, sides[:-1]
 
-    return Part("phrasebook", (*files, split), rows)
+    return TablePart("phrasebook", (*files, split), rows)
 
 
-def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
+def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> TablePart | None:
     """A dataset of the Hub, `owner/name` or `owner/name:configuration`."""
     name, _, configuration = path.as_posix().partition(":")
     from datasets import load_dataset
@@ -238,7 +238,7 @@ def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[st
     name = _split_name(path, split, table.__contains__)
     if name in table:
         rows = table[name]
-        return Part(f"{path} ({name})", (rows._fingerprint,), partial(_records, rows, languages))
+        return TablePart(f"{path} ({name})", (rows._fingerprint,), partial(_records, rows, languages))
     if split in optional:
         return None
     raise UserError(f"{path} has the splits {', '.join(table)}, not {split!r}")

@@ -14,7 +14,7 @@ from .arguments import Seq2SeeTrainingArguments
 from .checkpoints import newest_intact_checkpoint
 from .checks import check_output
 from .config import RunConfig, TrainingFields, load_record
-from .pairs import Corpus
+from .pairs import TrainingPairs
 from .progress import report
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
@@ -77,7 +77,7 @@ def resume_invariants(config: RunConfig) -> dict[str, Any]:
     }
 
 
-def check_data(config: RunConfig, corpus: Corpus, *, force: bool) -> None:
+def check_data(config: RunConfig, corpus: TrainingPairs, *, force: bool) -> None:
     """Raises UserError where these are not the pairs that the run in this folder was trained on, or says so where that
     is to be; a run of an earlier version does not tell."""
     output = config.output
@@ -97,5 +97,5 @@ def check_data(config: RunConfig, corpus: Corpus, *, force: bool) -> None:
     report(f"{changed}; resuming on the changed data")
 
 
-def data_record(corpus: Corpus) -> dict[str, Any]:
+def data_record(corpus: TrainingPairs) -> dict[str, Any]:
     return {"train": len(corpus.train), "val": len(corpus.val), "fingerprint": corpus.fingerprint}

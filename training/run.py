@@ -33,7 +33,7 @@ from .hub import check_hub
 from .lora import add_adapter
 from .memory_need import memory_remark
 from .moments import KeepMoments
-from .pairs import Corpus, load_corpus, report_skipped
+from .pairs import TrainingPairs, load_corpus, report_skipped
 from .processes import on_all_cores
 from .progress import is_first, report
 from .reading import absolute
@@ -97,7 +97,7 @@ def build_arguments(config: RunConfig) -> Seq2SeeTrainingArguments:
     return arguments
 
 
-def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
+def read_corpus(config: RunConfig, *, seed: int) -> TrainingPairs:
     """The pairs, and a line for what there is of them and for what cleaning found."""
     report(f"reading {config.data.path}")
     corpus = load_corpus(config.data, seed=seed)
@@ -136,7 +136,7 @@ def train_model(prepared: Prepared, config: RunConfig, *, moments: int = 0) -> S
     return trainer
 
 
-def prepare_folder(config: RunConfig, corpus: Corpus) -> None:
+def prepare_folder(config: RunConfig, corpus: TrainingPairs) -> None:
     """With a run.yaml that names the data from wherever it is read, and what tells whether they have changed."""
     output, kept = config.output, replace(config, data=absolute(config.data))
     try:

@@ -22,7 +22,7 @@ from .guided_alignment import guides_of, training_links
 from .joining import JoinedPairs
 from .origin import model_type
 from .pair_encoding import PairEncoder
-from .pairs import Corpus
+from .pairs import TrainingPairs
 
 
 class Start:
@@ -59,7 +59,7 @@ class Prepared:
 
     arguments: Seq2SeeTrainingArguments
     checkpoint: Path | None
-    corpus: Corpus
+    corpus: TrainingPairs
     start: Start | ForeignStart
     adapter: Any  # peft's PeftModel around the model, or None
 
@@ -72,7 +72,7 @@ class Prepared:
         return self.start.model
 
 
-def open_start(config: RunConfig, corpus: Corpus, checkpoint: Path | None) -> Start | ForeignStart:
+def open_start(config: RunConfig, corpus: TrainingPairs, checkpoint: Path | None) -> Start | ForeignStart:
     """New weights, those of `model.init_from`, or those of the checkpoint to resume from."""
     folder = resolve_folder(config.model.init_from) if config.model.init_from else None
     if folder and model_type(folder) != "seq2see":

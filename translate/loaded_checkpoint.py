@@ -128,7 +128,7 @@ class LoadedCheckpoint:
             yield loaded
 
     @contextmanager
-    def twin(self) -> Iterator[Self]:
+    def separate_copy(self) -> Iterator[Self]:
         """The same checkpoint with separate modules for the same weights, so that several threads can look inside at
         once.
         """

@@ -20,17 +20,17 @@ import regex
 from seq2see.errors import UserError
 from seq2see.rules import SHORTEST_SHARE
 from ..text.html_markup import Markup
-from ..text.model_input import Reading
+from ..text.model_input import ModelInput
 from ..text.placing import Alignment
 from ..text.plain import length
-from ..text.protection import ANY, Protection, Span, keeping
+from ..text.protection import DEFAULT_PROTECTION, Protection, Span, keeping
 from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
 from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
-from .results import EngineOutput, Hypothesis, Ids, Translation, having
+from .results import EngineOutput, Hypothesis, Ids, Translation, with_fields
 
 MOST_CHARACTERS = 250_000  # in a text: more would take minutes
 LEAST = 10  # letters from which a translation is checked for a lost clause
@@ -48,7 +48,7 @@ Translated = tuple[str, Alignment | None]  # a segment's translation, and its wo
 WorkGenerator = Generator[list[Work], list[EngineOutput], Result]  # yields work, is sent what an engine made of it
 
 
-class Job(Generic[Result]):
+class WorkLoop(Generic[Result]):
     """Drives a generator: while there is `work`, pass the engine's output for each item to `advance`; then there is a
     `result`.
     """
@@ -69,7 +69,7 @@ class Job(Generic[Result]):
 
 def together(many: Iterable[WorkGenerator[Result]]) -> WorkGenerator[list[Result]]:
     """The results of all generators, with their work in shared batches."""
-    jobs = list(map(Job, many))
+    jobs = list(map(WorkLoop, many))
     while waiting := [job for job in jobs if job.work]:
         found = iter((yield [one for job in waiting for one in job.work]))
         for job in waiting:
@@ -82,7 +82,7 @@ class Passage:
     """A text translated in segments, each with its reading and its hypotheses."""
 
     cut: Cut
-    segments: tuple[tuple[Reading, EngineOutput], ...]
+    segments: tuple[tuple[ModelInput, EngineOutput], ...]
     one_by_one: bool = False  # sentences that belong together had to be translated separately
 
     @property
@@ -99,7 +99,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Text:
+class TranslatedText:
     """A caller's translated text: one passage, or one for each text in its markup."""
 
     text: str
@@ -157,9 +157,10 @@ class SegmentTranslator:
     source: str
     target: str
     options: DecodingOptions
-    protection: Protection = ANY
+    protection: Protection = DEFAULT_PROTECTION
 
-    def texts(self, texts: Sequence[str], *, prefix: str, html: bool, keep: str = "") -> WorkGenerator[list[Text]]:
+    def texts(self, texts: Sequence[str], *, prefix: str, html: bool,
+              keep: str = "") -> WorkGenerator[list[TranslatedText]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences.
 
         Matches of the pattern `keep` stay unchanged.
@@ -190,19 +191,19 @@ class SegmentTranslator:
         return {number: ids for number, ids in zip(numbers, sources, strict=True)
                 if longest is None or len(ids) <= longest}
 
-    def _plainly(self, text: str, ids: Ids) -> WorkGenerator[Text]:
+    def _plainly(self, text: str, ids: Ids) -> WorkGenerator[TranslatedText]:
         """A plain sentence; an incomplete translation is `_settled` like that of any segment."""
         [written] = self._written((yield [(ids, self.options)]))
-        reading = Reading(text, text, (), (), protection=self.protection)
+        reading = ModelInput(text, text, (), (), protection=self.protection)
         if self._is_complete(text, written):
             passage = Passage(_whole(text), ((reading, written),))
         else:
             passage = yield from self._settled(reading, written, ())
-        return Text(text, None, (passage,))
+        return TranslatedText(text, None, (passage,))
 
     def _written(self, found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """An engine's hypotheses with their texts."""
-        return [tuple([having(one, text=self.codec.decode(one.token_ids)) for one in each]) for each in found]
+        return [tuple([with_fields(one, text=self.codec.decode(one.token_ids)) for one in each]) for each in found]
 
     def _is_complete(self, source: str, found: EngineOutput) -> bool:
         """Whether the hypotheses of a plain sentence differ, and none is blank or too short."""
@@ -212,7 +213,7 @@ class SegmentTranslator:
         return self.options.sampling or (len({visible(one.text) for one in found}) == len(found)
                                          and all(length(one.text) >= least for one in found))
 
-    def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[Text]:
+    def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[TranslatedText]:
         passages = []
         for part in [text] if markup is None else markup.texts:
             cut = self._cut(part, together=self.defaults.source_sentences)
@@ -220,7 +221,7 @@ class SegmentTranslator:
                 cut = cut.joined(min(max(1, count_sentences(prefix, language=self.target)), len(cut.segments)))
             passages.append(self._passage(cut, start if prefix else ()))
             prefix = "" if cut.segments else prefix  # it begins the first passage with words
-        return Text(text, markup, tuple((yield from together(passages))))
+        return TranslatedText(text, markup, tuple((yield from together(passages))))
 
     def _passage(self, cut: Cut, start: Ids) -> WorkGenerator[Passage]:
         begun = self.codec.decode(start) if start else ""
@@ -242,13 +243,13 @@ class SegmentTranslator:
         """The sentences of a segment that may have several."""
         return self._cut(text) if self.defaults.source_sentences > 1 or prefix else _whole(text)
 
-    def _reading(self, text: str, prefix: str) -> Reading:
+    def _reading(self, text: str, prefix: str) -> ModelInput:
         """The reading of a segment, without the separators of its sentences."""
         text = unicodedata.normalize("NFC", text)
         cut = self._sentences(text, prefix)
-        return Reading.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
+        return ModelInput.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
 
-    def _segment(self, reading: Reading, start: Ids) -> WorkGenerator[Passage]:
+    def _segment(self, reading: ModelInput, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long.
 
         If every hypothesis has lost or added a sentence, or lost a clause or protected text, translate again: sentence
@@ -275,12 +276,12 @@ class SegmentTranslator:
                   for span, one in zip(reading.bracketed, bracketed, strict=True)}
         return (yield from self._settled(reading, written, start, known))
 
-    def _settled(self, reading: Reading, written: EngineOutput, start: Ids,
+    def _settled(self, reading: ModelInput, written: EngineOutput, start: Ids,
                  known: Mapping[Span, str] = MappingProxyType({})) -> WorkGenerator[Passage]:
         """A segment with the engine's output, restored or translated again; `known` are the translations of its asides.
         """
         texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
-        restored = self._distinct(having(one, text=text) for one, text in texts if text is not None)
+        restored = self._distinct(with_fields(one, text=text) for one, text in texts if text is not None)
         cut = Cut.at(reading.text, reading.breaks)
         count = len(cut.segments)
         complete = tuple(self._laid_out(one, cut) for one in restored if self._keeps_sentences(one.text, count))
@@ -291,7 +292,7 @@ class SegmentTranslator:
         further = None if restored else reading.further(written[0].text)
         if further is not None:
             return (yield from self._segment(further, start))
-        blank = self._distinct(having(one, text=reading.text) for one in written)  # all are blank: keep the source
+        blank = self._distinct(with_fields(one, text=reading.text) for one in written)  # all are blank: keep the source
         best = (complete or restored or blank)[: self.options.alternatives]
         result = Passage(_whole(reading.text), ((reading, best),))
         return (yield from self._complete(result, start))
@@ -314,7 +315,7 @@ class SegmentTranslator:
     def _continued(self, part: Passage) -> Passage:
         """A translated part of a line that follows a dash or a label."""
         [(reading, found), *others] = part.segments
-        own = tuple(having(one, text=self._within(one.text, reading.text)) for one in found)
+        own = tuple(with_fields(one, text=self._within(one.text, reading.text)) for one in found)
         return replace(part, segments=((reading, own), *others))
 
     def _within(self, translation: str, source: str) -> str:
@@ -351,7 +352,7 @@ class SegmentTranslator:
         """A translation of several sentences with the separators of the source."""
         if set(cut.between[1:-1]) <= {" "}:
             return hypothesis
-        return having(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
+        return with_fields(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
 
 
 def _whole(text: str) -> Cut:
@@ -374,7 +375,8 @@ def check_text(text: str) -> str:
     if len(text) > MOST_CHARACTERS:
         raise UserError(f"a text has {len(text):,} characters: at most {MOST_CHARACTERS:,} are allowed; split it")
     for word, most in LONGEST_WORDS:
-        if len(text) > most and len(_longest(word, text)) > most < len(longest := _longest(word, ANY.masked(text))):
+        if len(text) > most and len(
+                _longest(word, text)) > most < len(longest := _longest(word, DEFAULT_PROTECTION.masked(text))):
             raise UserError(f"a word has {len(longest):,} characters: at most {most:,} are allowed; remove what is not"
                             f" text ({longest[:20]}...)")
     return text

@@ -37,7 +37,16 @@ from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .results import Engine, Translation, with_chances
-from .segment_translator import Job, SegmentTranslator, Text, WorkGenerator, bare_pair, by_group, check_length, composed
+from .segment_translator import (
+    SegmentTranslator,
+    TranslatedText,
+    WorkGenerator,
+    WorkLoop,
+    bare_pair,
+    by_group,
+    check_length,
+    composed,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -190,7 +199,7 @@ class Translator(LoadedCheckpoint):
 
     def prepare(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None, prefix: str = "",
                 format: Format = "text", keep: str = "", glossary: Glossary | None = None,
-                options: DecodingOptions = NO_OPTIONS) -> Job[list[Translation]]:
+                options: DecodingOptions = NO_OPTIONS) -> WorkLoop[list[Translation]]:
         """Prepare a call as a `Job`, for callers that batch the work of several calls.  `engine_for(options)` is the
         engine that translates its steps.
         """
@@ -207,13 +216,13 @@ class Translator(LoadedCheckpoint):
         is_usual = not prefix and options.searches_as(self.defaults.usual)
         calibrator = known.calibration.sentence_calibrator(target) if is_usual and known.calibration else None
         steps = segments.texts(texts, prefix=prefix, html=format == "html", keep=keep)
-        return Job(self._translations(segments, steps, calibrator))
+        return WorkLoop(self._translations(segments, steps, calibrator))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def _translations(self, segments: SegmentTranslator, steps: WorkGenerator[list[Text]],
+    def _translations(self, segments: SegmentTranslator, steps: WorkGenerator[list[TranslatedText]],
                       calibrator: SentenceCalibrator | None) -> WorkGenerator[list[Translation]]:
         """The translations, with the probabilities of the calibrator.
 

@@ -26,10 +26,10 @@ from ...passes.feed_forward import FeedForwardSite, feed_forward_sites
 from ...passes.forced_pass import check_lengths, check_model, eval_with_eager_attention, forced_pass
 from ...passes.hooks import (
     STACKS,
+    AttentionChange,
     AttentionSite,
     Change,
     Side,
-    Steering,
     attention_sites,
     capture,
     replaced,
@@ -236,7 +236,7 @@ def reading(
 
     Call the yielded function after the pass.  It returns for each point the module's tensor and the activation.
     """
-    seen = {point.module: Steering(seen={}) for point in points if point.side is None}
+    seen = {point.module: AttentionChange(seen={}) for point in points if point.side is None}
     with (
         eval_with_eager_attention(model),
         capture({point: point.module for point in points if point.side == "in"}, "in") as entered,
@@ -487,7 +487,7 @@ def changed(model: PreTrainedModel, changes: Iterable[tuple[Point, Change]]) -> 
 
         if any(side is None for _, side in at_module):
             stack.enter_context(eval_with_eager_attention(model))
-        stack.enter_context(steered({module: Steering(change=partial(change_all, several))
+        stack.enter_context(steered({module: AttentionChange(change=partial(change_all, several))
                                      for (module, side), several in at_module.items() if side is None}))
         stack.enter_context(replaced((module, side, partial(change_all, several))
                                      for (module, side), several in at_module.items() if side))

@@ -26,12 +26,12 @@ from ...passes.feed_forward import feed_forward_sites
 from ...passes.forced_pass import eval_mode, eval_with_eager_attention, forced_pass
 from ...passes.hooks import (
     STACKS,
+    AttentionChange,
     AttentionSite,
     Change,
     Head,
     Side,
     Stack,
-    Steering,
     all_sites,
     capture,
     heads_by_site,
@@ -293,7 +293,7 @@ def steer(
     steerings = {}
     for site, numbers in heads_by_site(model, [*temperatures, *weights]):
         keys = {head: (site.kind, site.layer, head) for head in numbers}
-        steerings[site.module] = Steering(
+        steerings[site.module] = AttentionChange(
             {head: temperatures[key] for head, key in keys.items() if key in temperatures},
             {head: torch.tensor(np.array(weights[key])) for head, key in keys.items() if key in weights},
         )

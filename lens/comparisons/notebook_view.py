@@ -15,7 +15,7 @@ from ..show.maps import picture
 from ..show.plot import rendered
 from . import two_models
 from .side_by_side import HEADS_ABOUT, alone_line
-from .two_models import Comparison, MatchedHeads
+from .two_models import Comparison, HeadPair
 
 DRAWN = 2  # pairs of matched heads whose maps are drawn, the most different first
 
@@ -71,7 +71,7 @@ def _heads(names: Sequence[str], one: Comparison) -> Iterator[str]:
                f'<div style="display:grid;grid-template-columns:1fr 1fr;gap:12px">{"".join(maps)}</div>')
 
 
-def _row(one: MatchedHeads) -> list[str]:
+def _row(one: HeadPair) -> list[str]:
     looks = [f"{escaped(word)} {percent(share)}" for word, share in (one.row.first, one.row.second)]
     return [f"{one.first}", f"{one.second}", f"{one.distance:.2f}", escaped(one.row.word), *looks]
 

@@ -39,7 +39,7 @@ class WordChance(NamedTuple):
     second_instead: str
 
 
-class LongestLook(NamedTuple):
+class ComparedRow(NamedTuple):
     """A row of two maps: its word, and the word that each of the two heads attends to most, with the share."""
 
     word: str
@@ -48,7 +48,7 @@ class LongestLook(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MatchedHeads:
+class HeadPair:
     """A head of the first model and the most similar head of the second.
 
     `distance` is the share of attention that lies on different words, averaged over rows: 0 for equal maps, 1 for maps
@@ -59,7 +59,7 @@ class MatchedHeads:
     second: Head
     distance: float
     at_row: float
-    row: LongestLook
+    row: ComparedRow
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +77,7 @@ class Comparison:
     translation: str
     log_probs: tuple[float, float]
     words: tuple[WordChance, ...]
-    heads: tuple[MatchedHeads, ...]
+    heads: tuple[HeadPair, ...]
     alone: tuple[tuple[int, Head], ...]
     traces: tuple[TraceData, TraceData] = field(compare=False)
 
@@ -104,7 +104,7 @@ def compare(first: TraceData, second: TraceData) -> Comparison:
              for trace in (first, second)]
     if sides[0] != sides[1]:
         raise UserError("the traces have different texts: trace the same translation of one text with both models")
-    matched: list[MatchedHeads] = []
+    matched: list[HeadPair] = []
     alone: list[tuple[int, Head]] = []
     for kind in KINDS:
         maps = tuple(word_shares(trace, kind) for trace in (first, second))
@@ -144,7 +144,7 @@ def paired_layers(first: int, second: int) -> list[tuple[int, int]]:
     return pairs if first <= second else [(other, layer) for layer, other in pairs]
 
 
-def _matched(trace: TraceData, kind: Kind, maps: Sequence[np.ndarray], layers: tuple[int, int]) -> list[MatchedHeads]:
+def _matched(trace: TraceData, kind: Kind, maps: Sequence[np.ndarray], layers: tuple[int, int]) -> list[HeadPair]:
     first_HRC, second_HRC = (own[layer] for own, layer in zip(maps, layers, strict=True))
     apart_HHR = np.abs(first_HRC[:, None] - second_HRC[None]).sum(-1) / 2
     rows = np.flatnonzero(~np.isnan(apart_HHR[0, 0]))
@@ -157,8 +157,8 @@ def _matched(trace: TraceData, kind: Kind, maps: Sequence[np.ndarray], layers: t
     for one, other in assignment(cost_HH):
         row = int(rows[apart_HHR[one, other, rows].argmax()])
         looks = [(names[int(own.argmax())], float(own.max())) for own in (first_HRC[one, row], second_HRC[other, row])]
-        found.append(MatchedHeads(Head(kind, layers[0], one), Head(kind, layers[1], other), float(cost_HH[one, other]),
-                                  float(apart_HHR[one, other, row]), LongestLook(row_words[row], *looks)))
+        found.append(HeadPair(Head(kind, layers[0], one), Head(kind, layers[1], other), float(cost_HH[one, other]),
+                                  float(apart_HHR[one, other, row]), ComparedRow(row_words[row], *looks)))
     return found
 
 

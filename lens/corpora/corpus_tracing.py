@@ -43,7 +43,7 @@ from .traced_corpus import KEEPS, PART, REACH, RECORD, Corpus, Keep, Shapes, col
 FORMAT = 1  # of the files
 
 
-class Looked(Protocol):
+class TracedModel(Protocol):
     """The part of a `Translator` that tracing needs."""
 
     name: str
@@ -53,7 +53,7 @@ class Looked(Protocol):
 
 
 def trace_corpus(
-    translator: Looked, pairs: Iterable[tuple[str, str] | GoldPair], out: str | Path, *,
+    translator: TracedModel, pairs: Iterable[tuple[str, str] | GoldPair], out: str | Path, *,
     keep: Sequence[Keep] = ("steps", "entropy", "sinks", "offsets", "roles"), views: Sequence[ViewName] = ("raw",),
     source: str | None = None, target: str | None = None,
 ) -> Corpus:

@@ -20,7 +20,7 @@ from .evidence import word_odds
 
 
 @dataclass(frozen=True)
-class Antecedent:
+class AntecedentWords:
     """Indices of words: the source pronoun, its antecedent in the source, and the pronoun in the translation."""
 
     pronoun: int
@@ -31,7 +31,7 @@ class Antecedent:
 def antecedent(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, roles: Roles,
     nouns: frozenset[Noun], means: Mapping[Head, torch.Tensor],
-) -> Antecedent | None:
+) -> AntecedentWords | None:
     """The antecedent of the only pronoun of an English sentence translated into French; None unless every condition
     holds.
     """
@@ -48,7 +48,7 @@ def antecedent(
     with ablate(model, [heads[0]], replace="mean", means=means):
         after = word_odds(model, tokenizer, trace, written[0])
     fall = min(word_odds(model, tokenizer, trace, written[0]), CERTAIN_ODDS) / after
-    return Antecedent(pronouns[0], noun, written[0]) if fall >= LEAST_FALL or after < 1 else None
+    return AntecedentWords(pronouns[0], noun, written[0]) if fall >= LEAST_FALL or after < 1 else None
 
 
 def _looked_at_noun(trace: Trace, head: Head, written: int, nouns: frozenset[Noun]) -> int | None:

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from ...passes.attention_kinds import Kind
 from ...passes.forced_pass import eval_with_eager_attention, forced_pass
-from ...passes.hooks import Steering, capture, heads_by_site, steered
+from ...passes.hooks import AttentionChange, capture, heads_by_site, steered
 from ..trace import Trace
 
 # R rows, C columns, E size of one head, D model width
@@ -66,7 +66,7 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
     with (
         capture({site: site.output}, "out") as handed_over,  # [B,R,D] of all heads
         eval_with_eager_attention(model),
-        steered({site.module: Steering(seen=seen)}),
+        steered({site.module: AttentionChange(seen=seen)}),
     ):
         forced_pass(model, [trace.source_ids], [trace.target_ids])
     scale = seen.pop("scale")

@@ -15,7 +15,15 @@ from seq2see.errors import UserError
 from ..changes.choices import Choice
 from ..data.word_maps import Unit, map_units
 from ..trace import Trace
-from ..views.attribution_methods import SEGMENTS, Attributed, Method, Output, attributed, check_method, every_step
+from ..views.attribution_methods import (
+    SEGMENTS,
+    Attributed,
+    ExplainedOutput,
+    Method,
+    attributed,
+    check_method,
+    every_step,
+)
 
 # R outputs that are explained, S source tokens, T decoder steps, L layers
 
@@ -188,10 +196,10 @@ def _word(trace: Trace, target: str | int) -> int:
     return numbers[0]
 
 
-def _contrasted(trace: Trace, wrong: Trace, own: str, contrast: str) -> Output:
+def _contrasted(trace: Trace, wrong: Trace, own: str, contrast: str) -> ExplainedOutput:
     """The first step at which two translations differ, with their tokens at this step."""
     try:
         choice = Choice.between(trace.source_ids, trace.target_ids, wrong.target_ids)
     except ValueError:
         raise UserError(f"contrast {contrast!r} does not differ from {own!r}", exit_code=2) from None
-    return Output(len(choice.prefix_ids), choice.right, choice.wrong)
+    return ExplainedOutput(len(choice.prefix_ids), choice.right, choice.wrong)

@@ -21,7 +21,7 @@ from ...tokenizer.words import token_names
 
 
 @dataclass(frozen=True)
-class Node:
+class BeamNode:
     """A hypothesis at one step: its newest token, and the index of its parent among the nodes of the previous step.
 
     `log_prob` is the sum over its tokens so far, after generation rules (a forced token counts 0).  `score` ranks
@@ -39,10 +39,10 @@ class Node:
 class BeamTree:
     """One beam search, as recorded by `beam_tree`.
 
-    `steps[t]` are the nodes of step t: live hypotheses, best first, then hypotheses that finish at this step.  A `Node`
-    has the `id` and `text` of its newest token, and the index of its `parent` among the nodes of the previous step
-    (None at step 0).  Its `log_prob` is the sum over its tokens in nats.  A finished hypothesis also has the `score` by
-    which transformers ranks it, with `length` in tokens:
+    `steps[t]` are the nodes of step t: live hypotheses, best first, then hypotheses that finish at this step.  A
+    `BeamNode` has the `id` and `text` of its newest token, and the index of its `parent` among the nodes of the
+    previous step (None at step 0).  Its `log_prob` is the sum over its tokens in nats.  A finished hypothesis also has
+    the `score` by which transformers ranks it, with `length` in tokens:
 
         score = log_prob / length ** length_penalty
 
@@ -54,16 +54,16 @@ class BeamTree:
     source_text: str
     num_beams: int
     length_penalty: float
-    steps: tuple[tuple[Node, ...], ...]
+    steps: tuple[tuple[BeamNode, ...], ...]
     hypotheses: tuple[tuple[int, int], ...]
     texts: tuple[str, ...]
 
-    def path(self, step: int, number: int) -> list[Node]:
+    def path(self, step: int, number: int) -> list[BeamNode]:
         """The nodes from the first step to node `number` of step `step`.
 
         Raises IndexError if there is no such node.
         """
-        nodes: list[Node] = []
+        nodes: list[BeamNode] = []
         at: int | None = number
         while at is not None:
             nodes.insert(0, self.steps[step][at])
@@ -120,9 +120,9 @@ def beam_tree(
     penalty = 1.0 if penalty is None else float(penalty)
     start = watching.steps[0][0][0]
     live: list[dict[tuple[int, ...], tuple[int, float]]] = [{start: (0, 0.0)}]  # by their ids: number and sum
-    steps: list[list[Node]] = []
+    steps: list[list[BeamNode]] = []
 
-    def node(ids: tuple[int, ...], *, ended: bool) -> Node | None:
+    def node(ids: tuple[int, ...], *, ended: bool) -> BeamNode | None:
         """The continuation of a hypothesis that was live one step ago; None for fillers of empty beams."""
         t = len(ids) - len(start) - 1
         if t >= len(live) or ids[:-1] not in live[t]:
@@ -131,7 +131,7 @@ def beam_tree(
         total = before + float(log_probs_KV[seen.index(ids[:-1]), ids[-1]])
         if total < -1e8:
             return None
-        return Node(ids[-1], token_names(tokenizer, ids[-1:])[0], parent if t > 0 else None, total,
+        return BeamNode(ids[-1], token_names(tokenizer, ids[-1:])[0], parent if t > 0 else None, total,
                     total / (t + 1) ** penalty if ended else None)
 
     end = end_ids(model)

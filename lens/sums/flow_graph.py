@@ -30,7 +30,7 @@ from ...passes.forced_pass import check_model
 from ...passes.frozen_norm import FrozenNorm
 from ...passes.hooks import STACKS, Stack, capture
 from ..data.trace_data import TraceData
-from ..views.attention_blocks import Block, Blocks, blocks_of, proximity
+from ..views.attention_blocks import AttentionParts, Blocks, blocks_of, proximity
 
 # R rows, C columns, H heads, P parts, D model width
 
@@ -168,7 +168,7 @@ def _feed_forward(
     site: FeedForwardSite, blocks: Blocks, after_RD: torch.Tensor, norm_read_RD: torch.Tensor
 ) -> _Parts:
     """A feed-forward layer has one part, with its biases, of its own position."""
-    attention: Block = blocks.by_kind[ATTENTIONS[site.stack][-1]][site.layer]
+    attention: AttentionParts = blocks.by_kind[ATTENTIONS[site.stack][-1]][site.layer]
     before_RD, is_pre_norm = attention.output_RD, attention.summed_RD is None
     added_RD = (after_RD if is_pre_norm else norm_read_RD) - before_RD
     part_R2D = torch.stack([added_RD, before_RD], dim=1)

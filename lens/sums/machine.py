@@ -24,7 +24,7 @@ from ..data.probabilities import shown_by
 from ..trace import Trace
 from .direct_attribution import SUM_OFF
 from .machine_parts import Parts, parts_of, texts_of
-from .machine_without import Steering, Without, effects
+from .machine_without import MostChangedLayer, Without, effects
 from .residual_stream import ForcedPass, Stream, pass_in_parts
 
 # L layers, S source tokens, T decoder steps up to this one, R rows, D model width, V vocabulary
@@ -82,7 +82,7 @@ class Machine:
     own: Parts
     over: Parts
     without: Without | None
-    steers: Steering | None
+    steers: MostChangedLayer | None
 
     def plain(self) -> dict[str, Any]:
         """The result as a dictionary for JSON, as in the response of `/v1/inside`."""

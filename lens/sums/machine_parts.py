@@ -18,7 +18,7 @@ from seq2see.rules import MOST_ROWS, NEURONS, TOKENS_ON
 from ...tokenizer.words import token_names
 from ..data.trace_data import TraceData
 from ..show.wording import TAG, labels, special_label
-from .residual_stream import FEED_FORWARD, Block, ForcedPass, bias_of
+from .residual_stream import FEED_FORWARD, ForcedPass, StreamBlock, bias_of
 
 # L layers, H heads, S source tokens, T decoder steps up to this one, D model width, N neurons, V vocabulary
 
@@ -177,7 +177,7 @@ def _encoder(trace: TraceData, whole: ForcedPass, read_SD: torch.Tensor, constan
 
 
 def _neurons(
-    tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: Block, direction_D: torch.Tensor, step: int, *,
+    tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: StreamBlock, direction_D: torch.Tensor, step: int, *,
     activations: bool,
 ) -> Neurons | None:
     if block.output is None or block.activation_RN is None:
@@ -221,7 +221,7 @@ def texts_of(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str
 
 
 def _encoder_neurons(
-    source: Sequence[str], block: Block, direction_SD: torch.Tensor
+    source: Sequence[str], block: StreamBlock, direction_SD: torch.Tensor
 ) -> tuple[EncoderNeuron, ...] | None:
     if block.output is None or block.activation_RN is None:
         return None

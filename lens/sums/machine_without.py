@@ -59,7 +59,7 @@ class Without:
 
 
 @dataclass(frozen=True)
-class Steering:
+class MostChangedLayer:
     """The head without which the margin is lowest, and the later decoder feed-forward layer that it changes most.
 
     The change is in the layer's part of the margin: `before` with every head, `after` without this head.
@@ -76,7 +76,7 @@ class Steering:
 def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, whole: ForcedPass, *, step: int,
     runner: int, folder: Path | None, seconds: float,
-) -> tuple[Without | None, Steering | None]:
+) -> tuple[Without | None, MostChangedLayer | None]:
     """The effects at a step on the margin over the `runner`, for a trace whose pass is `whole`.
 
     None if they would take longer than `seconds`.
@@ -122,7 +122,7 @@ def _without_layer(model: PreTrainedModel, choice: Choice, last: torch.nn.Module
 def _steering(
     model: PreTrainedModel, trace: TraceData, whole: ForcedPass, choice: Choice, means: Means, off: WithoutHead,
     margin: float,
-) -> Steering | None:
+) -> MostChangedLayer | None:
     """None if no head lowers the margin, or none changes a later layer by LEAST_CHANGE."""
     if off.margin >= margin:
         return None
@@ -133,7 +133,7 @@ def _steering(
     layer = max(later, key=lambda one: abs(after[one] - before[one]))
     if abs(after[layer] - before[layer]) < LEAST_CHANGE:
         return None
-    return Steering(off.kind, off.layer, off.head, layer, before[layer], after[layer])
+    return MostChangedLayer(off.kind, off.layer, off.head, layer, before[layer], after[layer])
 
 
 def _feed_forward(whole: ForcedPass, choice: Choice) -> list[float]:

@@ -25,13 +25,13 @@ from ...tokenizer.tagging import tagging
 from ...tokenizer.words import token_names
 from ..data.trace_data import TraceData
 from .direct_attribution import Token, token_ids
-from .residual_stream import FEED_FORWARD, Block, ForcedPass, pass_in_parts
+from .residual_stream import FEED_FORWARD, ForcedPass, StreamBlock, pass_in_parts
 
 # T decoder steps, D model width, N neurons, V vocabulary
 
 
 @dataclass(frozen=True)
-class Effect:
+class TokenEffect:
     """A token, and the change of its logit for each unit of a neuron's activation."""
 
     id: int
@@ -52,8 +52,8 @@ class Neuron:
     number: int
     activation: float
     contribution: float
-    raises: tuple[Effect, ...]
-    lowers: tuple[Effect, ...]
+    raises: tuple[TokenEffect, ...]
+    lowers: tuple[TokenEffect, ...]
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,14 @@ def top_neurons(
 
 
 def _effects(
-    tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: Block, vector_D: torch.Tensor, step: int,
+    tokenizer: PreTrainedTokenizerBase, whole: ForcedPass, block: StreamBlock, vector_D: torch.Tensor, step: int,
     count: int,
-) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+) -> tuple[tuple[TokenEffect, ...], tuple[TokenEffect, ...]]:
     """The tokens whose logits a vector from a block raises most, and lowers most."""
     [logit_V] = whole.forward(vector_D[None], block, step)
     count = min(count, len(logit_V))
     raised, lowered = logit_V.topk(count).indices.tolist(), logit_V.topk(count, largest=False).indices.tolist()
-    effects = {id: Effect(id, name, float(logit_V[id]))
+    effects = {id: TokenEffect(id, name, float(logit_V[id]))
                for id, name in zip(raised + lowered, token_names(tokenizer, raised + lowered), strict=True)}
     return tuple(effects[id] for id in raised), tuple(effects[id] for id in lowered)
 

@@ -10,10 +10,9 @@ normalised.  Every norm from a block's own to the last one is frozen in turn.  S
 block, and their divisors include the outputs of later blocks.  The figure of an early block is what remains of it, not
 its effect alone.
 
-The output of an attention block splits further, by head and by the position that it reads (`Attention.columns`).  The
-direction continues to the state that was read there (`Attention.read_along`).  So the encoder's blocks count by their
-contribution to cross-attention.
-"""
+The output of an attention block splits further, by head and by the position that it reads (`StreamAttention.columns`).
+The direction continues to the state that was read there (`StreamAttention.read_along`).  So the encoder's blocks count
+by their contribution to cross-attention. """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ APART = 1e-4  # how far embeddings may be from what is left of the first state w
 
 
 @dataclass(frozen=True, eq=False)
-class Attention:
+class StreamAttention:
     """One attention block in one pass: its weights [H,R,C], the mixed values [R,H,E], and the values [C,H,E]."""
 
     site: AttentionSite
@@ -83,7 +82,7 @@ class Attention:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class StreamBlock:
     """One block: its contribution to the residual stream, and the stream `after_RD` it.
 
     In a post-norm model it has the norm that follows, frozen.  `activation_RN` are the neurons of a feed-forward block;
@@ -95,7 +94,7 @@ class Block:
     added_RD: torch.Tensor
     after_RD: torch.Tensor
     norm: FrozenNorm | None
-    attention: Attention | None = None
+    attention: StreamAttention | None = None
     output: nn.Linear | None = None  # whose input columns are the neurons
     activation_RN: torch.Tensor | None = None
 
@@ -123,7 +122,7 @@ class Stream:
 
     embedding_RD: torch.Tensor
     position_RD: torch.Tensor | None
-    blocks: list[Block]
+    blocks: list[StreamBlock]
     final: FrozenNorm | None
 
     def back(self, direction_RD: torch.Tensor, constant_R: torch.Tensor) -> Directions:
@@ -136,7 +135,7 @@ class Stream:
             directions.append(direction_RD)
         return Directions(directions[:0:-1], direction_RD, constant_R)
 
-    def of_kind(self, kind: str) -> list[tuple[int, Block]]:
+    def of_kind(self, kind: str) -> list[tuple[int, StreamBlock]]:
         """The blocks of a kind, each with its index."""
         return [(number, block) for number, block in enumerate(self.blocks) if block.kind == kind]
 
@@ -179,7 +178,7 @@ class ForcedPass:
         """The output weights carried back to every block of the decoder."""
         return self.decoder.back(weight_TD1[:, :-1], weight_TD1[:, -1])
 
-    def forward(self, vector_ND: torch.Tensor, block: Block, step: int) -> torch.Tensor:
+    def forward(self, vector_ND: torch.Tensor, block: StreamBlock, step: int) -> torch.Tensor:
         """[N,V]: the direct contribution of each vector to each logit, if a block adds it at a step."""
         vector_TND = vector_ND.new_zeros(len(self.logit_TV), *vector_ND.shape)
         vector_TND[step] = vector_ND
@@ -300,7 +299,7 @@ class _Sites:
         scale = (left_RD * token_RD).sum() / token_RD.square().sum().clamp_min(1e-30)
         return position_RD if torch.allclose(left_RD, scale * token_RD, rtol=0, atol=APART) else None
 
-    def _blocks(self, seen: _Captured) -> Iterator[Block]:
+    def _blocks(self, seen: _Captured) -> Iterator[StreamBlock]:
         """The blocks in order.
 
         The contribution of a block is the difference between the stream after it and before it.  The norms read the
@@ -318,7 +317,7 @@ class _Sites:
                     summed_RD = after_RD = seen.gave[self.stack, "layer", number]
                 else:
                     summed_RD = after_RD = seen.read[self.stack, "norm", following[0], number]
-                yield Block(kind, number, summed_RD - stream_RD, after_RD,
+                yield StreamBlock(kind, number, summed_RD - stream_RD, after_RD,
                             norm=None if pre_norm else FrozenNorm.of(site.norm, summed_RD),
                             **self._inside(site, seen))
                 stream_RD = after_RD
@@ -330,7 +329,7 @@ class _Sites:
         mixed_RD = seen.read[self.stack, "mixed", site.kind, site.layer]
         value_CD = seen.gave[self.stack, "value", site.kind, site.layer]
         by_head = (site.heads, site.head_size)
-        return {"attention": Attention(site, seen.weights[site.kind][site.layer], mixed_RD.unflatten(-1, by_head),
+        return {"attention": StreamAttention(site, seen.weights[site.kind][site.layer], mixed_RD.unflatten(-1, by_head),
                                        value_CD.unflatten(-1, by_head))}
 
 

@@ -38,7 +38,7 @@ NUMBERS_AT_ONCE = 2**24  # numbers of the parts of some rows: 64 MiB
 
 
 @dataclass(frozen=True)
-class Block:
+class AttentionParts:
     """One attention block in one pass over one sentence."""
 
     site: AttentionSite
@@ -86,7 +86,7 @@ class Blocks:
     """Every block of a model in a pass over the sentence of a trace, by kind, first layer first."""
 
     trace: TraceData
-    by_kind: dict[Kind, list[Block]]
+    by_kind: dict[Kind, list[AttentionParts]]
 
     def norms(self) -> dict[Kind, np.ndarray]:
         """[L,H,R,C]: the length |a W_O^h v^h|, with the bias of the value but not of the output.
@@ -121,7 +121,7 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
     ):
         for batch, _, _ in forced_batches(model, sources, targets):
             for b, i in enumerate(batch):
-                by_kind: dict[Kind, list[Block]] = {kind: [] for kind in KINDS}
+                by_kind: dict[Kind, list[AttentionParts]] = {kind: [] for kind in KINDS}
                 for site in sites:
                     rows, columns = traces[i].maps(site.kind).shape[-2:]
                     by_kind[site.kind].append(_block(site, gave, norm_read[site.module], b, rows, columns))
@@ -130,14 +130,14 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
 
 @torch.no_grad()
 def _block(site: AttentionSite, gave: Mapping[tuple[nn.Module, str], torch.Tensor], norm_in_BRD: torch.Tensor, b: int,
-           rows: int, columns: int) -> Block:
+           rows: int, columns: int) -> AttentionParts:
     """The block of a site for sentence b of a pass, cropped to its rows and columns."""
     value_CHE = gave[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
     weight_DHE = site.output.weight.unflatten(-1, (site.heads, site.head_size))
     attended_RD, normed_RD = (gave[site.module, name][b, :rows] for name in ("attended", "normed"))
     norm_in_RD = norm_in_BRD[b, :rows]
     pre_norm = next(name for module, name in gave if module is site.module and name != "value") == "normed"
-    return Block(
+    return AttentionParts(
         site=site,
         vector_HCD=torch.einsum("che,dhe->hcd", value_CHE, weight_DHE),
         residual_RD=norm_in_RD if pre_norm else norm_in_RD - attended_RD,
@@ -174,7 +174,7 @@ def halved(trace: TraceData) -> Layers:
     )
 
 
-def shares_of_block(block: Block, weight_HRC: torch.Tensor) -> np.ndarray:
+def shares_of_block(block: AttentionParts, weight_HRC: torch.Tensor) -> np.ndarray:
     """[R,C] for self-attention, with the residual in the row's own column; [R,C+1] for cross-attention, residual last.
 
     The share of a part x of the output y is max(0, |y| - |y - x|) in the L1 norm, divided by the sum of these.  A row
@@ -187,7 +187,7 @@ def shares_of_block(block: Block, weight_HRC: torch.Tensor) -> np.ndarray:
     return torch.cat(shares).cpu().numpy()
 
 
-def _shares(block: Block, weight_HRC: torch.Tensor, rows: slice) -> torch.Tensor:
+def _shares(block: AttentionParts, weight_HRC: torch.Tensor, rows: slice) -> torch.Tensor:
     part_RCD, residual_RD, output_RD = block.parts(weight_HRC, rows), block.residual(rows), block.output_RD[rows]
     if block.site.kind == "cross":
         part_RCD = torch.cat([part_RCD, residual_RD[:, None]], dim=1)

@@ -57,7 +57,7 @@ TINY = 1e-30
 
 
 @dataclass(frozen=True)
-class Output:
+class ExplainedOutput:
     """The explained output: the log-probability of token `id` at a step, minus that of `other` if it is given."""
 
     step: int
@@ -80,14 +80,14 @@ class Attributed:
     baselines: np.ndarray | None = None
 
 
-def every_step(trace: TraceData) -> list[Output]:
+def every_step(trace: TraceData) -> list[ExplainedOutput]:
     """The log-probability of each token of the translation, as outputs to explain."""
-    return [Output(step, id) for step, id in enumerate(trace.target_ids)]
+    return [ExplainedOutput(step, id) for step, id in enumerate(trace.target_ids)]
 
 
 def attributed(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, method: Method,
-    outputs: Sequence[Output], *, segments: int = SEGMENTS,
+    outputs: Sequence[ExplainedOutput], *, segments: int = SEGMENTS,
 ) -> Attributed:
     """The attribution of some outputs of a trace, with the model that the trace was made with.
 
@@ -154,7 +154,7 @@ class _Passes:
     """The passes of a model over copies of one sentence, for some outputs."""
 
     def __init__(
-        self, model: PreTrainedModel, trace: TraceData, outputs: Sequence[Output], unknown: int | None
+        self, model: PreTrainedModel, trace: TraceData, outputs: Sequence[ExplainedOutput], unknown: int | None
     ) -> None:
         self.model, self.trace, self.outputs, self.unknown = model, trace, list(outputs), unknown
         self.sizes = len(trace.source_ids), len(trace.target_ids)
@@ -180,7 +180,8 @@ class _Passes:
             return Attributed(source_LRS, prefix_LRT, value_R)
         return Attributed(source_LRS[0], prefix_LRT[0], value_R)
 
-    def _backward(self, outputs: Sequence[Output], every: Mapping[tuple[Stack, int], nn.Module]) -> list[np.ndarray]:
+    def _backward(self, outputs: Sequence[ExplainedOutput],
+                  every: Mapping[tuple[Stack, int], nn.Module]) -> list[np.ndarray]:
         """The values [B], and [L,B,S] and [L,B,T], the products of embeddings or states with their gradients."""
         with self._reading(outputs, torch.ones(len(outputs))) as (run, embeddings), capture(every, "in") as states:
             value_B = run(True)
@@ -235,7 +236,7 @@ class _Passes:
 
     @contextmanager
     def _reading(
-        self, outputs: Sequence[Output], scale_B: torch.Tensor
+        self, outputs: Sequence[ExplainedOutput], scale_B: torch.Tensor
     ) -> Iterator[tuple[Callable[[bool], torch.Tensor], list[tuple[torch.Tensor, torch.Tensor]]]]:
         """A function that runs a pass with a row for each output, and the tensors that it read.
 
@@ -303,7 +304,7 @@ class _Passes:
         return other_values(self.model, change)
 
 
-def _values(logits_RV: torch.Tensor, outputs: Sequence[Output]) -> torch.Tensor:
+def _values(logits_RV: torch.Tensor, outputs: Sequence[ExplainedOutput]) -> torch.Tensor:
     """[R]: each output, from the logits of its step."""
     own_R = logits_RV[range(len(outputs)), [one.id for one in outputs]]
     against = [logits_RV[r].logsumexp(-1) if one.other is None else logits_RV[r, one.other]

@@ -8,7 +8,7 @@ from typing import Any
 from seq2see.cli.translating.request import Doubts, Remarks
 from seq2see.errors import UserError
 from seq2see.training.evaluation import (
-    Translated,
+    ScoredTranslations,
     evaluate,
     evaluation_data,
     load_on_one_engine,
@@ -66,7 +66,7 @@ def note_unknown_words(name: str, model: Translator, sources: Sequence[str], lan
     remarks.print()
 
 
-def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], texts: Translated, *,
+def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], texts: ScoredTranslations, *,
                        language: str) -> None:
     from seq2see.cli.compare import write_page  # these import torch and matplotlib, which takes seconds
     from seq2see.lens.comparisons.side_by_side import Difference, differences_page

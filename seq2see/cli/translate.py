@@ -1,13 +1,13 @@
 """The verb `translate`: files, or standard input to standard output line by line; everything else on stderr.
 
-`document_files.py` translates documents, `line_files.py` files of lines; all three get the output from `Asked`.
-"""
+`document_files.py` translates documents, `line_files.py` files of lines; all three get the output from
+`TranslationRequest`. """
 
 import argparse
 import sys
 
 from seq2see.cli.lines import line_by_line, stdin, windows
-from seq2see.cli.translating.request import Asked, Doubts, Remarks, check
+from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest, check
 from seq2see.translate.segment_translator import check_text
 
 
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> None:
         translate_files(args)
         return
     groups = windows(stdin(), check_text)
-    asked = Asked.of(args)
+    asked = TranslationRequest.of(args)
     remarks = Remarks("lines")
     for lines in groups:
         for (number, _), (results, line) in zip(lines, line_by_line(asked.translated, lines), strict=True):

@@ -310,7 +310,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
                                                           views=body.views, evidence=body.evidence, **request)
-        found, pair = Looked(traces, result), (result.source_language, result.target_language)
+        found, pair = TracedAnswer(traces, result), (result.source_language, result.target_language)
     model, settings = service.model_for(body.model, *pair), service.settings
 
     def finish(translator: Translator) -> str:
@@ -340,7 +340,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
 
 
 @dataclass(frozen=True)
-class Looked:
+class TracedAnswer:
     """The traces, the translation unless it was given, and the translation with every head if some are off."""
 
     traces: Sequence[Trace]
@@ -352,15 +352,16 @@ def _plain(result: Translation | None) -> dict[str, Any] | None:
     return None if result is None else OneTranslation.of(result).model_dump()
 
 
-def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> Looked:
+def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> TracedAnswer:
     """The trace of the given translation or, without one, the translation without some heads."""
     source, target = own_codes(body.source, body.target)
     if body.translation is not None:
-        return Looked([translator.look_at(body.text, body.translation, source=source, target=target, views=body.views,
+        return TracedAnswer([translator.look_at(body.text, body.translation, source=source, target=target,
+                                                views=body.views,
                                           target_ids=body.target_ids, given=body.given)])
     with without_heads(translator, body.text, body.without, source=source, target=target, prefix=body.prefix,
                        options=bounded(body.options(), translator, settings)) as (model, result, whole):
-        return Looked(model.look(result, alternative=body.alternative, views=body.views), result, whole)
+        return TracedAnswer(model.look(result, alternative=body.alternative, views=body.views), result, whole)
 
 
 def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Translation, target: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seq2see import __version__
 from seq2see.cli.translating import line_shards, ray_workers
 from seq2see.cli.translating.line_shards import join, plan, read, record, unfinished, unjoined, write
-from seq2see.cli.translating.request import Asked
+from seq2see.cli.translating.request import TranslationRequest
 from seq2see.errors import UserError
 
 KEY = "a model and its options"
@@ -136,7 +136,7 @@ def wanted(run="tiny", version=__version__):
 def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_path, monkeypatch, translator):
     source, output = made(tmp_path, file=b"The cat.\n\nThe cat did not cross.\n")
     [job] = plan(source, output, lines=2, key=KEY)
-    asked = Asked(translator, ("fr", "de"), {})
+    asked = TranslationRequest(translator, ("fr", "de"), {})
     monkeypatch.setattr(ray_workers, "loaded", lambda wanted: asked)
     for shard in job.shards:
         ray_workers.translate_shard(shard, wanted())
@@ -154,7 +154,7 @@ def test_a_worker_translates_a_shard_once_and_names_what_the_model_refuses(tmp_p
             raise UserError("too long")
         return [translator(text) for text in texts]
 
-    monkeypatch.setattr(ray_workers, "loaded", lambda wanted: Asked(refuses, ("fr",), {}))
+    monkeypatch.setattr(ray_workers, "loaded", lambda wanted: TranslationRequest(refuses, ("fr",), {}))
     with pytest.raises(UserError, match="file, line 3: too long"):
         ray_workers.translate_shard(job.shards[1], wanted())
 

@@ -23,10 +23,10 @@ from seq2see.cli.parser import build_parser, parse
 from seq2see.cli.translating import line_files
 from seq2see.cli.translating.document_files import translated_name
 from seq2see.cli.translating.line_files import LineFile, translate_lines
-from seq2see.cli.translating.part import Part, only_writer
-from seq2see.cli.translating.request import Asked
+from seq2see.cli.translating.part import FilePart, only_writer
+from seq2see.cli.translating.request import TranslationRequest
 from seq2see.documents import formats
-from seq2see.documents.protocol import Document, FileOptions, Text
+from seq2see.documents.protocol import Document, FileOptions, FileText
 from seq2see.errors import UserError
 from seq2see.tokenizer.words import split_words
 from seq2see.training.progress import Progress
@@ -172,7 +172,7 @@ def test_a_document_without_text_is_copied_and_that_is_said(copied, tmp_path):
 
 
 def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_path, monkeypatch):
-    texts = [Text(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
+    texts = [FileText(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
     read = lambda data, options, *, name: Document(texts, lambda found: repr((found, options)).encode())  # noqa: E731
     monkeypatch.setattr("seq2see.cli.translating.document_files.AT_ONCE", 4)
     for module in ("table", "json_strings"):
@@ -238,7 +238,7 @@ def test_an_output_stays_the_file_that_it_was(options, copied, tmp_path):
         assert copied("a.txt", "-o", "link", *options)[0] == 0
         assert (tmp_path / "link").is_symlink() and (tmp_path / "there/file").read_text() == "The cat.\n"
         assert (tmp_path / "there/file").stat().st_mode & 0o777 == mode
-    part = Part(tmp_path / "there/file", {})
+    part = FilePart(tmp_path / "there/file", {})
     part.begin()
     assert part.path.stat().st_mode & 0o777 == 0o640  # as closed while it is unfinished
 
@@ -317,7 +317,7 @@ def test_a_file_that_changes_meanwhile_is_no_result(tmp_path, monkeypatch):
 def test_whatever_a_kill_leaves_is_completed(tmp_path):
     """Of any length of the unfinished output."""
     translated(LINES, tmp_path)
-    part = Part(tmp_path / "out.fr", line_files.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
+    part = FilePart(tmp_path / "out.fr", line_files.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
     for size in range(random.randrange(4), len(LINES) + 1, 4):
         (tmp_path / "out.fr").unlink()
         part.begin()
@@ -329,7 +329,7 @@ def test_whatever_a_kill_leaves_is_completed(tmp_path):
 def test_what_is_there_is_not_translated_again(tmp_path, monkeypatch):
     lines = b"".join(b"The cat %d.\n" % number for number in range(40))
     (tmp_path / "in.en").write_bytes(lines)
-    part = Part(tmp_path / "out.fr", line_files.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
+    part = FilePart(tmp_path / "out.fr", line_files.about(LineFile.checked(tmp_path / "in.en"), copying_lines()))
     part.begin()
     part.path.write_bytes(b"done\n" * 30 + b"half")
     assert translated(lines, tmp_path) == b"done\n" * 30 + b"".join(lines.splitlines(keepends=True)[30:])
@@ -342,7 +342,7 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
 
     def begun(lines=b"The cat.\n"):
         (tmp_path / "b.txt").unlink(missing_ok=True)
-        part = Part(tmp_path / "b.txt", line_files.about(LineFile.checked(tmp_path / "a.txt"), copying_lines()))
+        part = FilePart(tmp_path / "b.txt", line_files.about(LineFile.checked(tmp_path / "a.txt"), copying_lines()))
         part.path.unlink(missing_ok=True)
         part.begin()
         part.path.write_bytes(lines)
@@ -364,7 +364,7 @@ def test_only_the_same_is_resumed(copied, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(LINES)
     begun()
     assert copied(*again, "--resume")[:2] == (0, "b.txt\n")
-    with only_writer(Part(tmp_path / "b.txt", {})):
+    with only_writer(FilePart(tmp_path / "b.txt", {})):
         assert "another process is writing b.txt.part" in copied(*again, "--resume")[2]
 
 
@@ -426,7 +426,7 @@ def test_a_full_disk_leaves_lines_to_go_on_from(copied, tmp_path, monkeypatch):
 
 
 def test_a_line_that_a_model_refuses_is_named_and_those_before_it_stay(copied, tmp_path, monkeypatch):
-    translations = Asked.translations
+    translations = TranslationRequest.translations
 
     def refuse(asked, texts):
         if "No." in texts:
@@ -434,7 +434,7 @@ def test_a_line_that_a_model_refuses_is_named_and_those_before_it_stay(copied, t
         return translations(asked, texts)
 
     monkeypatch.setattr(line_files, "WINDOW", 4)
-    monkeypatch.setattr(Asked, "translations", refuse)
+    monkeypatch.setattr(TranslationRequest, "translations", refuse)
     (tmp_path / "a.txt").write_text("The cat.\n" * 9 + "No.\nThe end.\n")
     code, out, err = copied("a.txt", "--lines")
     assert (code, out, err) == (1, "", "seq2see: error: a.txt, line 10: the text is too long\n")
@@ -459,7 +459,7 @@ def test_killed_at_random_moments_no_line_is_lost_or_doubled(tmp_path, pooled):
     """Wherever it was; and the processes of one that was killed end too."""
     source, out = tmp_path / "in.en", tmp_path / "out.fr"
     source.write_bytes(b"".join(b"The cat %d is tired.\n" % number for number in range(600)))
-    part, kills = Part(out, {}).path, 0
+    part, kills = FilePart(out, {}).path, 0
     for share in (0, 0.2, 0.5, 0.9):
         process = FORKS.Process(target=copy_file, args=(source, out, pooled))
         process.start()

@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from lxml import etree
 
 from seq2see.documents.formats import read_document
-from seq2see.documents.protocol import Document, FileOptions, Text
+from seq2see.documents.protocol import Document, FileOptions, FileText
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())  # written by pandoc 2.17 and LibreOffice 7.4
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -55,7 +55,7 @@ def opened(name: str, data: bytes, **options: str) -> Document:
     return read_document(name, data, FileOptions(**options))
 
 
-def swapped(text: Text) -> str:
+def swapped(text: FileText) -> str:
     """The text with capitals for small letters and the other way round, its markup as it is."""
     if not text.html:
         return text.text.swapcase()

@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 from lxml import etree
 
-from seq2see.documents.protocol import Text
+from seq2see.documents.protocol import FileText
 from .archives import DRAWING, ODF, WORD, entries_of, opened, sample, swapped, with_entries
 
 NAMES = {
@@ -51,7 +51,7 @@ def body_of(kind: str, data: bytes) -> str:
     return re.sub(r' xmlns:\w+="[^"]*"|^<[^>]*>|<[^<]*>$', "", text).replace(' xml:space="preserve"', "")
 
 
-def texts_of(kind: str, data: bytes) -> list[Text]:
+def texts_of(kind: str, data: bytes) -> list[FileText]:
     """The texts of the body alone."""
     rest = {one.text for one in opened(f"a.{kind}", written(kind, "")).texts}
     return [one for one in opened(f"a.{kind}", data).texts if one.text not in rest]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from seq2see.documents import json_strings, protocol
 from seq2see.documents.formats import read_document
 from seq2see.documents.markdown_inline import tokens_of
-from seq2see.documents.protocol import Document, FileOptions, Text
+from seq2see.documents.protocol import Document, FileOptions, FileText
 from seq2see.errors import UserError
 
 PART = re.compile(r"<code[^>]*>.*?</code>|<(?:script|pre|style)\b.*?</(?:script|pre|style)>"
@@ -33,7 +33,7 @@ def texts(document: Document) -> list[str]:
     return [one.text for one in document.texts]
 
 
-def changed(text: Text, change: Callable[[str], str]) -> str:
+def changed(text: FileText, change: Callable[[str], str]) -> str:
     """A text with its words changed, and its elements as they were."""
     parts = PART.findall(text.text) if text.html else [text.text]
     return "".join(part if text.html and part[0] in "<&" else change(part) for part in parts)

@@ -17,7 +17,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import attribute, trace_texts
 from seq2see.lens.questions.attribution import WordAttribution
-from seq2see.lens.views.attribution_methods import METHODS, Output, attributed, every_step
+from seq2see.lens.views.attribution_methods import METHODS, ExplainedOutput, attributed, every_step
 from seq2see.passes.forced_pass import decoder_start
 
 TEXT, TRANSLATION = "The cat did not cross.", "Le chat n'a pas."
@@ -103,7 +103,8 @@ def case(uneven_model):
     """(model, tokenizer, trace, outputs): one token of the translation, and one rather than another."""
     trace = traced(*uneven_model)
     at = len(trace.target) - 3
-    outputs = [Output(at, trace.target_ids[at]), Output(at, trace.target_ids[at], trace.top[at][1].id)]
+    outputs = [ExplainedOutput(at, trace.target_ids[at]),
+               ExplainedOutput(at, trace.target_ids[at], trace.top[at][1].id)]
     return *uneven_model, trace, outputs
 
 

@@ -11,7 +11,7 @@ from seq2see.errors import UserError
 from seq2see.lens import VIEWS, ablate, add_views, all_heads, contextual, logit_lens, patch, record, trace_hypotheses
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.forced_pass import eval_mode, forced_pass
-from seq2see.passes.hooks import Steering, all_sites, attention_sites, capture, intervened, replaced, steered
+from seq2see.passes.hooks import AttentionChange, all_sites, attention_sites, capture, intervened, replaced, steered
 from seq2see.tokenizer.encoding import encode_source
 
 SOURCE, TARGET = "The cat did not cross.", [7, 9, 8, 2]
@@ -61,9 +61,9 @@ def test_what_is_captured_and_put_back_changes_nothing_and_in_another_place_it_d
 def test_a_model_knows_what_its_own_thread_changes_in_it(seq2see, any_model):
     model, _ = seq2see
     site = attention_sites(model)["cross"][0]
-    with capture({0: site.output}, "in"), steered({site.module: Steering(seen={})}):
+    with capture({0: site.output}, "in"), steered({site.module: AttentionChange(seen={})}):
         assert not intervened(model), "reading is no change"
-    with steered({site.module: Steering(temperatures={0: 2.0})}), ThreadPoolExecutor(1) as other:
+    with steered({site.module: AttentionChange(temperatures={0: 2.0})}), ThreadPoolExecutor(1) as other:
         assert intervened(model) and (any_model[0] is model or not intervened(any_model[0]))
         assert not other.submit(intervened, model).result(), "another thread waits for the model"
         with replaced([(site.output, "in", lambda own: own)]):

@@ -15,7 +15,7 @@ from seq2see.errors import UserError
 from seq2see.measures import aligner, calibration_fitting, finished_run, measure
 from seq2see.measures.finished_run import measure_run, within
 from seq2see.measures.gold import in_halves
-from seq2see.measures.held_out_pairs import Corpus
+from seq2see.measures.held_out_pairs import HeldOutPairs
 from seq2see.measures.measure import Measure, Result
 from seq2see.storybook import Storybook
 from seq2see.tokenizer import train_tokenizer
@@ -96,7 +96,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
 ) -> None:
     monkeypatch.setattr(aligner, "generate", lambda seed: stories)
     fitted, held = ([(one.source, one.target) for one in part] for part in (stories.val, stories.test[:60]))
-    corpus = Corpus("storybook", ("en", "fr"), fitted, held, True)
+    corpus = HeldOutPairs("storybook", ("en", "fr"), fitted, held, True)
     monkeypatch.setattr(measure, "held_out_pairs", lambda *_, **__: ([corpus], "pairs"))
     monkeypatch.setattr(calibration_fitting, "SENTENCES", 60)
     monkeypatch.setattr(finished_run, "SHARE", 1000.0)  # there is time for all

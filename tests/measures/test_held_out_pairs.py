@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seq2see import Translator
-from seq2see.measures.held_out_pairs import Corpus, held_out_pairs
+from seq2see.measures.held_out_pairs import HeldOutPairs, held_out_pairs
 from seq2see.pretrained import HOME
 from seq2see.storybook import Storybook, StoryPair
 from seq2see.training.config import load_config, load_record
@@ -54,7 +54,7 @@ def test_storybook_beside_other_pairs_is_reported_and_not_fitted_on(run: Path, t
     check_apart(own)
 
 
-def check_apart(corpus: Corpus) -> None:
+def check_apart(corpus: HeldOutPairs) -> None:
     """No source is in both halves, and none has two translations."""
     sources = [{source.casefold() for source, _ in half} for half in (corpus.fitted, corpus.held)]
     assert not sources[0] & sources[1]

@@ -16,7 +16,7 @@ import pytest
 from serving import Stub, counters, running, stub_server, translate, written
 
 from seq2see.documents import formats
-from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions, Text
+from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions, FileText
 from seq2see.errors import UserError
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
@@ -44,7 +44,7 @@ class Lines:
         lines = data.decode().split("\n")
         if "broken" in lines:
             raise UserError(f"{name}: line {lines.index('broken') + 1} is broken")
-        return Document([Text(line, line.startswith("<")) for line in lines], lambda all: "\n".join(all).encode())
+        return Document([FileText(line, line.startswith("<")) for line in lines], lambda all: "\n".join(all).encode())
 
 
 @pytest.fixture(autouse=True)

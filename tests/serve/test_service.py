@@ -217,7 +217,7 @@ def test_the_first_visit_of_the_page_loads_the_model_to_look_inside():
 
     class Opened(Stub):
         @contextmanager
-        def twin(self):
+        def separate_copy(self):
             loaded.set()
             yield self
 

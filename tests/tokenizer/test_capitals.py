@@ -3,7 +3,7 @@
 import pytest
 
 from seq2see.text.capitals import in_capitals, in_lower_case
-from seq2see.text.model_input import Reading
+from seq2see.text.model_input import ModelInput
 
 
 @pytest.mark.parametrize(("text", "read"), [
@@ -19,7 +19,7 @@ from seq2see.text.model_input import Reading
 ])  # fmt: skip
 def test_it_is_read_as_a_sentence(text, read):
     assert in_capitals(text) and in_lower_case(text) == read
-    assert Reading.of(text).model_input == read
+    assert ModelInput.of(text).model_input == read
 
 
 @pytest.mark.parametrize("text", [
@@ -30,7 +30,7 @@ def test_abbreviations_and_other_texts_are_read_as_they_are(text):
 
 
 def test_the_translation_is_in_capitals_but_for_what_is_protected():
-    reading = Reading.of("WRITE TO info@example.org TODAY, PLEASE!")
+    reading = ModelInput.of("WRITE TO info@example.org TODAY, PLEASE!")
     assert "info" not in reading.model_input and reading.model_input.startswith("Write to")
     said = " ".join(["Schreiben Sie bitte heute an", *filter(None, reading.stand_ins)])
     assert (reading.restored(f"{said}!") or "").startswith("SCHREIBEN SIE BITTE HEUTE AN")
@@ -38,7 +38,7 @@ def test_the_translation_is_in_capitals_but_for_what_is_protected():
 
 
 def test_a_stand_in_comes_back_in_capitals():
-    reading = Reading.of("CALL {name} AGAIN AT https://example.org NOW")
+    reading = ModelInput.of("CALL {name} AGAIN AT https://example.org NOW")
     said = [one for one in reading.stand_ins if one]
     assert said, "a name stands for what a model would invent"
     found = reading.restored(" und ".join(["Ruf", *said, "an"]))
@@ -46,4 +46,4 @@ def test_a_stand_in_comes_back_in_capitals():
 
 
 def test_a_sharp_s_is_two_letters():
-    assert Reading.of("THE STREET IS CLOSED").restored("Die Straße ist gesperrt") == "DIE STRASSE IST GESPERRT"
+    assert ModelInput.of("THE STREET IS CLOSED").restored("Die Straße ist gesperrt") == "DIE STRASSE IST GESPERRT"

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.text.model_input import MOST_CARE, Reading
+from seq2see.text.model_input import MOST_CARE, ModelInput
 from seq2see.text.plain import characters
-from seq2see.text.protection import ANY, Protection, keeping
+from seq2see.text.protection import DEFAULT_PROTECTION, Protection, keeping
 
 PROTECTED = [
     "https://x.org/a_(b)?c=d&e#f", "www.x.org/a", "x.org", "a.b+c@d-e.co.uk", "😀", "👩‍👩‍👧", "🇫🇷", "1️⃣",
@@ -42,57 +42,58 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map(" ".join)
 @pytest.mark.parametrize("text", PROTECTED)
 def test_it_is_seen_as_a_whole(text):
     for around in ("{}", "See {}.", "({}), he said", "What is “{}”?", "{}: it", "the {} cat"):
-        [(start, end)] = ANY.spans(around.replace("{}", text))
+        [(start, end)] = DEFAULT_PROTECTION.spans(around.replace("{}", text))
         assert around.replace("{}", text)[start:end] == text
-    assert not ANY.has_words(text) and ANY.has_words(f"{text} is") and ANY.masked(text) == "_" * len(text)
+    assert not DEFAULT_PROTECTION.has_words(text) and DEFAULT_PROTECTION.has_words(f"{text} is")
+    assert DEFAULT_PROTECTION.masked(text) == "_" * len(text)
 
 
 def test_a_colon_before_a_word_begins_a_name_or_an_emoji():
     for text, name in (("Hello :name, you", ":name"), ("Hello :name!", ":name"), ("I am :smile: now", ":smile:")):
-        assert [text[slice(*span)] for span in ANY.spans(text)] == [name]
+        assert [text[slice(*span)] for span in DEFAULT_PROTECTION.spans(text)] == [name]
 
 
 @pytest.mark.parametrize("text", [
     "{a}+{b}", "{{w}}x{{h}}", "{a} × {b}", "`Ctrl` + `C`", "`Ctrl`+`Alt`+`X`", "%d/%d", "{price}€", "€{price}", "$%.2f",
     "{n}+", "x{n}", "{n}x"])
 def test_signs_beside_a_part_are_of_it(text):
-    assert [text] == [f"Take {text} now."[slice(*span)] for span in ANY.spans(f"Take {text} now.")]
+    assert [text] == [f"Take {text} now."[slice(*span)] for span in DEFAULT_PROTECTION.spans(f"Take {text} now.")]
 
 
 @pytest.mark.parametrize(("text", "marks"), [
     ("The key\\nto the house.\\n2 cats", 2), ("a\\nb\\nc", 2), (r"docs\readme.txt", 0), (r"docs\new\file", 0),
     (r"a \textbf{b}", 0)])
 def test_an_escaped_line_break_is_a_mark_before_any_word(text, marks):
-    assert sum(text[slice(*span)] in (r"\n", r"\r", r"\t") for span in ANY.spans(text)) == marks
+    assert sum(text[slice(*span)] in (r"\n", r"\r", r"\t") for span in DEFAULT_PROTECTION.spans(text)) == marks
 
 
 def test_language_is_not_protected():
     for text in LANGUAGE:
-        assert ANY.spans(text) == [] and Reading.of(text).model_input == text
+        assert DEFAULT_PROTECTION.spans(text) == [] and ModelInput.of(text).model_input == text
 
 
 @given(TEXTS, st.integers(0, MOST_CARE))
 def test_a_model_that_copies_gives_the_text_back(text, care):
-    reading = Reading.of(text, care=care)
+    reading = ModelInput.of(text, care=care)
     if all(reading.stand_ins):
         assert reading.restored(reading.model_input) == text.strip() or text != text.strip()
 
 
 @given(TEXTS, st.text(st.sampled_from("ab AnnaPul 25,.é猫"), max_size=30))
 def test_at_last_it_comes_back_whatever_the_model_writes(text, written):
-    reading, ways = Reading.of(text), 1
+    reading, ways = ModelInput.of(text), 1
     while reading.restored(written) is None:
         reading, ways = reading.further(), ways + 1
     assert ways <= MOST_CARE + 1
     restored = reading.restored(written)
-    for span in ANY.spans(text):
+    for span in DEFAULT_PROTECTION.spans(text):
         part = text[slice(*span)]
         assert restored.count(part) >= text.count(part), part
 
 
 def test_a_name_or_a_number_in_the_text_is_no_stand_in():
-    assert Reading.of("Anna saw {x} and paul.").model_input == "Anna saw Laura and paul."
-    assert Reading.of("25 cats saw 7.", care=1).model_input == "40 cats saw 60."
+    assert ModelInput.of("Anna saw {x} and paul.").model_input == "Anna saw Laura and paul."
+    assert ModelInput.of("25 cats saw 7.", care=1).model_input == "40 cats saw 60."
 
 
 @pytest.mark.parametrize(("text", "read"), [
@@ -101,9 +102,9 @@ def test_a_name_or_a_number_in_the_text_is_no_stand_in():
     ("It is %d%% full.", "It is 25 % full."),
 ])  # fmt: skip
 def test_a_quantity_is_read_with_its_unit_and_then_as_a_number(text, read):
-    reading = Reading.of(text)
+    reading = ModelInput.of(text)
     assert reading.model_input == read and reading.restored(read) == text
-    assert Reading.of("It is 30 cm long.", care=1).model_input == "It is 25 long."
+    assert ModelInput.of("It is 30 cm long.", care=1).model_input == "It is 25 long."
 
 
 @pytest.mark.parametrize(("text", "written", "restored"), [
@@ -131,25 +132,25 @@ def test_a_quantity_is_read_with_its_unit_and_then_as_a_number(text, read):
     ("Hello😀world", "Bonjour monde", "Bonjour😀monde"),
 ])  # fmt: skip
 def test_what_comes_of_a_translation(text, written, restored):
-    assert Reading.of(text).restored(written) == restored
+    assert ModelInput.of(text).restored(written) == restored
 
 
 def test_what_a_forced_beginning_holds_is_not_put_in_again():
-    reading = Reading.of("See {x} for more.", prefix="Siehe {x}")
+    reading = ModelInput.of("See {x} for more.", prefix="Siehe {x}")
     assert reading.model_input == "See for more." and reading.restored("Siehe {x} mehr.") == "Siehe {x} mehr."
 
 
 @pytest.mark.parametrize("number", ["12h30", "A4", "+33", "$5", "20 °C", "[1]", "1,000.5"])
 def test_letters_and_signs_at_a_number_are_read_and_put_back_with_it(number):
-    reading = Reading.of(f"I saw {number} cats.", care=1)
+    reading = ModelInput.of(f"I saw {number} cats.", care=1)
     assert reading.model_input == "I saw 25 cats."
     assert reading.restored("J'ai vu 25 chats.") == f"J'ai vu {number} chats."
 
 
 @pytest.mark.parametrize("text", ["I saw {x}s.", "It is 12h30 now."])
 def test_what_is_put_where_no_stand_in_stood_touches_no_word(text):
-    [part] = [text[slice(*part.span)] for part in Reading.of(text, care=2).parts]
-    assert f" {part} " in f" {Reading.of(text, care=2).restored('petites maisons ici bleues')} "
+    [part] = [text[slice(*part.span)] for part in ModelInput.of(text, care=2).parts]
+    assert f" {part} " in f" {ModelInput.of(text, care=2).restored('petites maisons ici bleues')} "
 
 
 ALONE = {"window": "La fenêtre", "the window": "La fenêtre", "The window": "La fenêtre",
@@ -191,38 +192,38 @@ SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
     ("Wait… I am…", "Wait... I am...", "Attends... Je suis.", "Attends… Je suis…"),
 ])  # fmt: skip
 def test_marks_go_round_the_model(text, read, written, restored):
-    reading = Reading.of(text, protection=SEEN)
+    reading = ModelInput.of(text, protection=SEEN)
     alone = {span: ALONE[words] for span, words in reading.asides.items()}
     assert reading.model_input == read and reading.restored(written, alone) == restored
 
 
 def test_white_space_beside_a_number_that_is_put_back_comes_back_once():
-    reading = Reading.of("I have 3\u00a0cats here.", care=1, protection=SEEN)
+    reading = ModelInput.of("I have 3\u00a0cats here.", care=1, protection=SEEN)
     assert reading.restored("J'ai 25 chats ici.") == "J'ai 3\u00a0chats ici."
 
 
 def test_several_words_in_brackets_are_translated_by_themselves():
-    reading = Reading.of("The cat (which is tired) sleeps.", protection=SEEN)
+    reading = ModelInput.of("The cat (which is tired) sleeps.", protection=SEEN)
     [span] = reading.bracketed
     assert reading.model_input == "The cat sleeps." and reading.text[slice(*span)] == "which is tired"
     assert reading.restored("Le chat dort.", {span: "il est las"}) == "Le chat (il est las) dort."
-    assert Reading.of("(which is tired)", protection=SEEN).bracketed == []  # there is nothing else
-    assert Reading.of("The cat (which is tired) sleeps.").model_input == "The cat (which is tired) sleeps."
+    assert ModelInput.of("(which is tired)", protection=SEEN).bracketed == []  # there is nothing else
+    assert ModelInput.of("The cat (which is tired) sleeps.").model_input == "The cat (which is tired) sleeps."
 
 
 def test_a_model_whose_characters_are_not_known_reads_marks_itself():
     for text in ("Close the (window).", 'the "window"', "*window* ♪ 你"):
-        assert Reading.of(text).model_input == text
+        assert ModelInput.of(text).model_input == text
 
 
 ODD_TEXTS = st.text(st.sampled_from("ab A.(){}[]*_\"'#&;<>/:$%@5 你♪…\t\u00a0\u00ad😀`~"), max_size=40)
 
 
-@given(ODD_TEXTS, st.sampled_from([ANY, SEEN]))
+@given(ODD_TEXTS, st.sampled_from([DEFAULT_PROTECTION, SEEN]))
 def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text, protection):
     parts = protection.parts(text)
     assert all(one.end <= other.start for one, other in zip(parts, parts[1:], strict=False))
-    reading = Reading.of(text, protection=protection, care=MOST_CARE)
+    reading = ModelInput.of(text, protection=protection, care=MOST_CARE)
     restored = reading.restored("le chat dort")
     for part in parts:
         assert part.kind == "space" or text[part.start] in restored
@@ -237,7 +238,7 @@ def test_its_time_is_linear(part):
     began = time.process_time()
     for size in (len(text) // 8, len(text)):
         began, before = time.process_time(), time.process_time() - began
-        Reading.of(text[:size], protection=SEEN)
+        ModelInput.of(text[:size], protection=SEEN)
     assert time.process_time() - began < 40 * before + 0.3
 
 

@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.text import segments
-from seq2see.text.model_input import Reading
+from seq2see.text.model_input import ModelInput
 from seq2see.text.plain import characters
-from seq2see.text.protection import ANY, Protection
+from seq2see.text.protection import DEFAULT_PROTECTION, Protection
 from seq2see.text.segments import Cut, count_sentences, cut_sentences, halves, is_plain_sentence, refers_back
 
 SEEN = Protection(characters(frozenset(['"', "...", "—"])))
 TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
 
 
-@given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3), st.sampled_from([ANY, SEEN]))
+@given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3),
+       st.sampled_from([DEFAULT_PROTECTION, SEEN]))
 def test_nothing_is_lost(text, language, together, protection):
     cut = cut_sentences(text, language=language, together=together, protection=protection)
     assert cut.join(cut.segments) == text
@@ -123,7 +124,8 @@ def test_a_long_sentence_is_cut_at_the_best_place_near_its_middle(text, first):
 
 
 @given(st.from_regex(segments._PLAIN, fullmatch=True) | TEXTS, TEXTS,
-       st.sampled_from(["en", "fr", "zh", "th", "hy", "el", "am", "my", "xx", ""]), st.sampled_from([ANY, SEEN]))
+       st.sampled_from(["en", "fr", "zh", "th", "hy", "el", "am", "my", "xx", ""]),
+       st.sampled_from([DEFAULT_PROTECTION, SEEN]))
 def test_a_plain_sentence_is_cut_and_read_as_it_is_and_nothing_is_restored_in_its_translation(text, written, language,
                                                                                             protection):
     if not is_plain_sentence(text, protection.known):
@@ -131,7 +133,7 @@ def test_a_plain_sentence_is_cut_and_read_as_it_is_and_nothing_is_restored_in_it
     for together in (1, 3):
         cut = cut_sentences(text, language=language, together=together, protection=protection)
         assert cut == Cut((text,), ("", ""))
-    reading = Reading.of(text, protection=replace(protection, language=language))
+    reading = ModelInput.of(text, protection=replace(protection, language=language))
     assert (reading.model_input, reading.parts, reading.further()) == (text, (), None) == (
         normalize("NFC", text), (), None)
     assert reading.restored(written) == written and not reading.bracketed and not reading.asides

@@ -7,7 +7,7 @@ import pytest
 from seq2see.errors import UserError
 from seq2see.text.agreement import disagrees, fitted, forms, nouns
 from seq2see.text.glossary import Glossary, occurrences
-from seq2see.text.model_input import FORCED, Reading
+from seq2see.text.model_input import FORCED, ModelInput
 from seq2see.text.protection import Protection, keeping
 
 TERMS = {"car": "bagnole", "New York": "NY", "C++": "C plus plus", "iPhone": "iPhone", "washing machine": "lave-linge",
@@ -74,7 +74,7 @@ def test_occurrences_are_whole_words_with_either_case_of_the_first_letter():
 
 
 def readings(text, protection=PROTECTION):
-    reading = Reading.of(text, protection=protection)
+    reading = ModelInput.of(text, protection=protection)
     while reading:
         yield reading
         reading = reading.further()
@@ -95,7 +95,7 @@ def test_what_is_read_for_a_term():
     ("Cars, a car.", "Bagnole.", "Bagnole."), ("The car and a car.", "La bagnole.", None),
 ])  # fmt: skip
 def test_a_term_that_is_there_is_left_alone(text, translation, expected):
-    assert Reading.of(text, protection=PROTECTION).restored(translation) == expected
+    assert ModelInput.of(text, protection=PROTECTION).restored(translation) == expected
 
 
 @pytest.mark.parametrize(("text", "forced", "translation", "expected"), [
@@ -112,13 +112,13 @@ def test_a_term_that_is_there_is_left_alone(text, translation, expected):
     ("car", "noun", "la lampe", "bagnole"), ("Car?", "noun", "La lampe ?", "Bagnole ?"),
 ])  # fmt: skip
 def test_the_term_is_written_for_what_stands_in_for_it(text, forced, translation, expected):
-    reading = Reading.of(text, forced=FORCED.index(forced), protection=PROTECTION)
+    reading = ModelInput.of(text, forced=FORCED.index(forced), protection=PROTECTION)
     assert reading.restored(translation) == expected
 
 
 def test_a_term_that_the_model_writes_is_not_replaced():
     text = "My car and my machine."
-    reading = Reading.of(text, protection=PROTECTION).further("Ma bagnole et ma machine.")
+    reading = ModelInput.of(text, protection=PROTECTION).further("Ma bagnole et ma machine.")
     assert reading.model_input == "My car and my engin."
     assert reading.restored("Ma bagnole et mon engin.") == "Ma bagnole et mon engin."
     assert reading.further("Ma voiture et mon engin.").model_input == "My bagnole and my engin."

@@ -22,7 +22,7 @@ from seq2see.training import evaluation, metrics
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.evaluation import evaluate_run
 from seq2see.training.metrics import compare, score
-from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_corpus, load_split
+from seq2see.training.pairs import Pair, TrainingPairs, evenly_spaced, load_corpus, load_split
 from seq2see.training.translation import translate_pairs
 from .conftest import last_error, tiny_model, toy_pairs, train
 
@@ -97,7 +97,7 @@ def test_storybook_s_stories_stay_beside_their_pairs(stories, measured, monkeypa
     data = DataConfig("storybook", max_characters=60, on_invalid="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
     assert 100 < len(val) < len(stories.val) and 100 < len(test) < len(stories.test)
-    corpus = Corpus(train=None, val=val, test=[], skipped={}, fingerprint="")  # type: ignore[arg-type]
+    corpus = TrainingPairs(train=None, val=val, test=[], skipped={}, fingerprint="")  # type: ignore[arg-type]
     scores = evaluate_run(None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
     for row in scores.values():
         kinds = [figures for name, figures in row["families"].items() if "/" not in name]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from seq2see import Translator
 from seq2see.translate import segment_translator
-from seq2see.translate.results import Hypothesis, having, with_chances
+from seq2see.translate.results import Hypothesis, with_chances, with_fields
 
 TEXTS = ["Tom has never been to Boston.", "Tom's mother-in-law isn't here, is she?", "Run!", "I", "Zzyzx", "Où est-il",
          "It was raining. They ran.", "STOP IT NOW!", "I have 3 dogs.", "It (the dog) ran.", "", "a.", "OK",
@@ -68,6 +68,6 @@ def test_a_translation_that_lost_something_gets_the_care(translator, monkeypatch
 
 def test_a_result_with_other_values_is_otherwise_the_same(translator):
     [one], [other] = translator([TEXTS[0]]), with_chances(translator([TEXTS[0]]), Quarter())
-    changed = having(one.hypotheses[0], probability=0.25)
-    assert other == having(one, hypotheses=(changed,)) and other.hypotheses[0] == changed
+    changed = with_fields(one.hypotheses[0], probability=0.25)
+    assert other == with_fields(one, hypotheses=(changed,)) and other.hypotheses[0] == changed
     assert {name.name for name in fields(changed)} == {*changed.__dict__} and one.hypotheses[0] != changed

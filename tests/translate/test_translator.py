@@ -197,7 +197,7 @@ def test_a_twin_has_the_same_weights_and_other_modules(translator):
     """So that what is done to its attention touches nobody else, and it costs no memory."""
     result = translator(SENTENCES[0])
     [own] = translator.look(result)
-    with translator.twin() as twin, translator.twin() as other:
+    with translator.separate_copy() as twin, translator.separate_copy() as other:
         assert len({id(one.model) for one in (translator, twin, other)}) == 3
         assert all(a is b for a, b in zip(translator.model.parameters(), twin.model.parameters(), strict=True))
         with twin.inside() as (model, _), ablate(model, [Head("cross", 0, 0)]):
@@ -207,7 +207,7 @@ def test_a_twin_has_the_same_weights_and_other_modules(translator):
         [again] = twin.look(result)
         np.testing.assert_array_equal(again.log_probs, own.log_probs)
         modules = {id(one.model) for one in (twin, other)}
-    with translator.twin() as later:
+    with translator.separate_copy() as later:
         assert id(later.model) in modules, "they are used again"
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.cli.translating.line_files import LineFile, behind_link, translate_lines
-from seq2see.cli.translating.request import Asked, Doubts, Remarks
+from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest
 from seq2see.documents.formats import FORMATS, read_document
-from seq2see.documents.protocol import MOST_BYTES, FileOptions, Text
+from seq2see.documents.protocol import MOST_BYTES, FileOptions, FileText
 from seq2see.errors import UserError
 from seq2see.folders import unfinished
 from seq2see.training.progress import Progress
@@ -31,11 +31,11 @@ def translate_files(args: argparse.Namespace) -> None:
     paths = list(map(Path, args.files))
     check_options(paths, args)
     files = [check(path, args) for path in paths]
-    asked = Asked.of(args)
+    asked = TranslationRequest.of(args)
     outs = outputs(paths, asked, args.out)
     check_outputs(files, outs, named=args.out is not None, resume=args.resume)
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
-    another = partial(Asked.of, plain, threads=1)
+    another = partial(TranslationRequest.of, plain, threads=1)
     for file, out in zip(files, outs, strict=True):
         if isinstance(file, LineFile):
             translate_lines(file, out, asked, another, resume=args.resume, overwrite=args.out is not None)
@@ -97,13 +97,13 @@ def is_lines(path: Path, args: argparse.Namespace) -> bool:
     return args.lines or (extension == "txt" and (asked or path.stat().st_size > MOST_BYTES))
 
 
-def options_of(args: argparse.Namespace, asked: Asked | None = None) -> FileOptions:
+def options_of(args: argparse.Namespace, asked: TranslationRequest | None = None) -> FileOptions:
     """How to read a document; with the languages once the model is there."""
     source, target = asked.codes() if asked else ("", "")
     return FileOptions(source, target, columns=args.columns, keys=args.keys)
 
 
-def outputs(paths: Sequence[Path], asked: Asked, out: str | None) -> list[Path]:
+def outputs(paths: Sequence[Path], asked: TranslationRequest, out: str | None) -> list[Path]:
     """Where each file is written: beside it, in the folder OUT, or as OUT."""
     if out is not None and len(paths) == 1 and not (Path(out).is_dir() or out.endswith("/")):
         return [Path(out)]
@@ -159,7 +159,7 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
         seen[out.resolve()] = path
 
 
-def translate_document(path: Path, out: Path, asked: Asked, options: FileOptions) -> None:
+def translate_document(path: Path, out: Path, asked: TranslationRequest, options: FileOptions) -> None:
     """Written when all of its texts are translated, or not at all."""
     document = read_document(str(path), path.read_bytes(), options)
     progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
@@ -182,7 +182,7 @@ def translate_document(path: Path, out: Path, asked: Asked, options: FileOptions
     remarks.print()
 
 
-def translate_texts(texts: Sequence[Text], asked: Asked) -> list[Translation]:
+def translate_texts(texts: Sequence[FileText], asked: TranslationRequest) -> list[Translation]:
     """Plain texts together, and those with markup together."""
     how: dict[str, Any] = {"target": asked.targets[0], **asked.options}
     plain = iter(asked.translator([one.text for one in texts if not one.html], **how))

@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, NamedTuple
 from seq2see import __version__
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
 from seq2see.cli.translating.local_workers import Load, in_process, process_count, work_in_processes
-from seq2see.cli.translating.part import Part, only_writer
-from seq2see.cli.translating.request import Asked, Doubts, Remarks
+from seq2see.cli.translating.part import FilePart, only_writer
+from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest
 from seq2see.errors import UserError
 from seq2see.training.progress import Progress
 from seq2see.translate.segment_translator import check_text
@@ -90,7 +90,7 @@ def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
         yield number, raw
 
 
-def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, resume: bool,
+def translate_lines(lines: LineFile, out: Path, asked: TranslationRequest, another: Load, *, resume: bool,
                     overwrite: bool) -> None:
     """Write `out`, behind a link too, or go on where a killed command stopped.
 
@@ -101,7 +101,7 @@ def translate_lines(lines: LineFile, out: Path, asked: Asked, another: Load, *, 
     UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
     refuses; what was translated before stays to be resumed.
     """
-    part = Part(behind_link(out), about(lines, asked))
+    part = FilePart(behind_link(out), about(lines, asked))
     with only_writer(part):
         try:
             done = part.resume(overwrite=overwrite) if resume else part.begin()
@@ -149,7 +149,7 @@ def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]]
     remarks.print()
 
 
-def translate_window(asked: Asked, window: Window) -> Translated:
+def translate_window(asked: TranslationRequest, window: Window) -> Translated:
     found: list[tuple[str, Doubts]] = []
     numbered = [(line.number, line.text) for line in window]
     try:
@@ -164,7 +164,7 @@ Work = Callable[[Window], "Future[Translated]"]
 
 
 @contextmanager
-def executor(lines: int, asked: Asked, another: Load) -> Iterator[tuple[Work, int]]:
+def executor(lines: int, asked: TranslationRequest, another: Load) -> Iterator[tuple[Work, int]]:
     """Gives what begins to translate a window, and how many it works on at a time.
 
     Python cuts and joins texts on one core of a process: what takes longer than a start is shared among processes, each
@@ -196,7 +196,7 @@ def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tupl
             translated.cancel()
 
 
-def about(lines: LineFile, asked: Asked) -> dict[str, Any]:
+def about(lines: LineFile, asked: TranslationRequest) -> dict[str, Any]:
     """What the output is of: the input, and all that determines a line."""
     translator, options = asked.translator, asked.options
     pairs = [translator.pair(options["source"], target) for target in asked.targets]

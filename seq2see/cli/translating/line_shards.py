@@ -45,7 +45,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Job:
+class FileJob:
     """A file to translate, and where its translation goes."""
 
     output: Path
@@ -57,7 +57,7 @@ class Job:
         return checksum("\n".join(one.finished.name for one in self.shards).encode())
 
 
-def plan(source: Path, output: Path, *, lines: int, key: str) -> list[Job]:
+def plan(source: Path, output: Path, *, lines: int, key: str) -> list[FileJob]:
     """A job for each file of a folder, and of the folders within; hidden ones are left out.
 
     Args:
@@ -79,7 +79,7 @@ def plan(source: Path, output: Path, *, lines: int, key: str) -> list[Job]:
     jobs = []
     for name in (name for name in names if not any(part.startswith(".") for part in name.parts)):
         folder = output / SHARDS / name
-        jobs.append(Job(output / name, tuple(_cut(source / name, folder, lines, key)), folder))
+        jobs.append(FileJob(output / name, tuple(_cut(source / name, folder, lines, key)), folder))
     if not jobs:
         raise UserError(f"{source} has no files: nothing to translate")
     return jobs
@@ -107,7 +107,7 @@ def checksum(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def unfinished(job: Job) -> list[Shard]:
+def unfinished(job: FileJob) -> list[Shard]:
     """Those of its shards that no run has finished.  Lists the folder instead of asking for each: network storage
     remembers for a while that a file was not there."""
     found = set(os.listdir(job.folder)) if job.folder.is_dir() else set()
@@ -137,7 +137,7 @@ def write(shard: Shard, lines: Iterable[str]) -> None:
             raise ValueError(f"{shard}: {written} translations")
 
 
-def join(job: Job, output: Path) -> None:
+def join(job: FileJob, output: Path) -> None:
     """Join the finished shards, in order, and remove them; UserError for one that is not whole."""
     with durable(job.output) as whole:
         for shard in job.shards:
@@ -154,7 +154,7 @@ def join(job: Job, output: Path) -> None:
             folder.rmdir()
 
 
-def unjoined(jobs: Sequence[Job], output: Path) -> list[Job]:
+def unjoined(jobs: Sequence[FileJob], output: Path) -> list[FileJob]:
     """Those whose translation is not there yet; UserError if there is another in its place."""
     known, left = recorded(output), []
     for job in jobs:
@@ -171,7 +171,7 @@ def recorded(output: Path) -> dict[str, str]:
     return read_json(output / RECORD) if (output / RECORD).is_file() else {}
 
 
-def record(jobs: Sequence[Job], output: Path) -> None:
+def record(jobs: Sequence[FileJob], output: Path) -> None:
     """Say of what these are made, before they are: then a kill leaves no file of unknown origin."""
     made_of = {job.output.relative_to(output).as_posix(): job.made_of for job in jobs}
     with durable(output / RECORD) as stream:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
-from seq2see.cli.translating.request import Asked
+from seq2see.cli.translating.request import TranslationRequest
 from seq2see.folders import weight_files
 from seq2see.memory import available_memory
 from seq2see.translate.devices import ctranslate2_device, usable_cores
@@ -17,14 +17,14 @@ from seq2see.translate.devices import ctranslate2_device, usable_cores
 SMALL = 400_000_000  # bytes of weights: each process has the model
 BESIDE = 150_000_000  # bytes that a process takes besides
 
-Load = Callable[[], Asked]
+Load = Callable[[], TranslationRequest]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_loaded: list[Asked] = []  # in a process of the pool: its own
+_loaded: list[TranslationRequest] = []  # in a process of the pool: its own
 
 
-def process_count(asked: Asked) -> int:
+def process_count(asked: TranslationRequest) -> int:
     """One for each core with a small model by CTranslate2 on a CPU; else 1, whose engine uses all cores."""
     translator = asked.translator
     by_torch = asked.alignments or translator.engine.name == "torch"
@@ -45,7 +45,7 @@ def work_in_processes(count: int, load: Load) -> Iterator[ProcessPoolExecutor]:
             raise
 
 
-def in_process(work: Callable[[Asked, Item], Result], item: Item) -> Result:
+def in_process(work: Callable[[TranslationRequest, Item], Result], item: Item) -> Result:
     """Do the work with what this process has loaded."""
     return work(_loaded[0], item)
 

@@ -21,7 +21,7 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 
 
-class Part:
+class FilePart:
     """The output file until it is complete: OUT.part, and what it is of."""
 
     def __init__(self, out: Path, about: dict[str, Any]):
@@ -127,7 +127,7 @@ def count_lines(path: Path) -> int:
 
 
 @contextmanager
-def only_writer(part: Part) -> Iterator[None]:
+def only_writer(part: FilePart) -> Iterator[None]:
     """Inside, no other process writes this output; UserError where one does."""
     path = part.path.with_name(part.path.name + ".lock")
     lock = FileLock(path, timeout=0)

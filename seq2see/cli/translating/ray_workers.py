@@ -21,7 +21,7 @@ from typing import Any
 from seq2see import __version__
 from seq2see.cli.lines import LINES_AT_ONCE, line_by_line
 from seq2see.cli.translating.line_shards import (
-    Job,
+    FileJob,
     Shard,
     checksum,
     join,
@@ -32,7 +32,7 @@ from seq2see.cli.translating.line_shards import (
     unjoined,
     write,
 )
-from seq2see.cli.translating.request import Asked, check
+from seq2see.cli.translating.request import TranslationRequest, check
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.pretrained import is_packaged
@@ -52,7 +52,7 @@ NAMED = 5  # shards in a message
 class Wanted:
     """What a worker loads; each machine must have the same."""
 
-    arguments: tuple[tuple[str, Any], ...]  # of the command, as `Asked.of` takes them
+    arguments: tuple[tuple[str, Any], ...]  # of the command, as `TranslationRequest.of` takes them
     weights: str  # the fingerprint of the model's
     cpus: int
     version: str = __version__
@@ -121,14 +121,14 @@ def translate_shard(shard: Shard, wanted: Wanted) -> None:
 
 
 @lru_cache(maxsize=1)
-def loaded(wanted: Wanted) -> Asked:
+def loaded(wanted: Wanted) -> TranslationRequest:
     """The model and the options, loaded once in each process; UserError for a wrong option, or if this machine has
     another model or another version of Seq2See."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     here = socket.gethostname()
     if wanted.version != __version__:
         raise UserError(f"{here} has seq2see {__version__}, the command has {wanted.version}; install the same version")
-    asked = Asked.of(argparse.Namespace(**dict(wanted.arguments)), threads=wanted.cpus)
+    asked = TranslationRequest.of(argparse.Namespace(**dict(wanted.arguments)), threads=wanted.cpus)
     folder = asked.translator.folder
     if folder is None or fingerprint(folder) != wanted.weights:
         raise UserError(f"{asked.translator.name} has other weights on {here}; copy the same model to each machine")
@@ -187,7 +187,7 @@ def end_process(message: str) -> None:
 class Work:
     """Hands shards to Ray, and joins the files that are finished."""
 
-    jobs: list[Job]
+    jobs: list[FileJob]
     output: Path
     start: Callable[[Shard], Any]  # hands a shard to Ray: its reference
     cpus: int  # of a task

@@ -27,7 +27,7 @@ Translations = tuple[Translation, ...]  # of one text, one to each target
 
 
 @dataclass(frozen=True)
-class Asked:
+class TranslationRequest:
     """What is asked of a translator: the languages and options of each call, and the form of a line of output.
 
     `targets` has the languages of the columns; `options` are arguments of `Translator.__call__`.
@@ -41,7 +41,7 @@ class Asked:
     alignments: bool = False
 
     @classmethod
-    def of(cls, args: argparse.Namespace, *, threads: int | None = None) -> "Asked":
+    def of(cls, args: argparse.Namespace, *, threads: int | None = None) -> "TranslationRequest":
         """Loads the model; UserError for a language, a pattern or an option that it refuses."""
         options = {"source": args.source, "num_beams": args.num_beams, "keep": args.keep,
                    "alternatives": args.alternatives}
