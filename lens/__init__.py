@@ -1,6 +1,9 @@
 """Looking inside: the attention of every head while the model predicts exactly the translation shown.
 
 A public name is imported on first use.  The names of the views need no library, and drawing needs no torch.
+
+Imports passes, text, tokenizer and webpage.
+Begin with `trace.py`, then `tracing.py`.
 """
 
 from importlib import import_module

@@ -3,10 +3,18 @@
 `import seq2see` alone imports and registers nothing.  The first use of a public name imports it and registers the model
 classes with transformers' Auto classes.  The sub-packages (`seq2see.modeling`, `seq2see.training`, ...) are the folders
 beside this one.  The symbolic links in this folder are for tools that follow imports without running them.
+
+Imports nothing of ours until a name is used.
+Begin with `cli/`, or with the room of the public name that is used.
 """
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.3.0"
@@ -40,10 +48,20 @@ _HOME_OF = {
 __all__ = [*_HOME_OF, "__version__"]
 
 # In a checkout the sub-packages are siblings of this folder; in a wheel they are inside it.  The siblings come first:
-# files then have their real paths, and a checkout without symbolic links works too.
+# files then have their real paths, and a checkout without symbolic links works too.  The folder above is not on the
+# path, since a walk through the package would come from there to this folder again.
 _root = Path(__file__).resolve().parent.parent
+
+
+class _Siblings(MetaPathFinder):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [str(_root)]) if path is __path__ else None
+
+
 if (_root / "pyproject.toml").is_file() and (_root / "modeling" / "__init__.py").is_file():
-    __path__.insert(0, str(_root))
+    sys.meta_path.insert(0, _Siblings())
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,9 @@ grammar with its links (the rules are in LINKS.md), `families` the words of the 
 a sentence and the sentence before it is written, `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms` the
 kinds of sentences, `splits` the held-out combinations, `build` the mixture. `german_spanish` gives the same English
 other targets.
+
+Imports tokenizer.
+Begin with `build.py`, then `phrases.py`.
 """
 
 from .build import Storybook, generate

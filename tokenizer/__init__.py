@@ -1,6 +1,9 @@
 """Subword training, language tags, and the mapping from tokens to words to characters.
 
 The tokenizer is imported on first use, because it needs transformers.  Words need only the package regex.
+
+Imports modeling.
+Begin with `tokenization_seq2see.py`, then `encoding.py` and `words.py`.
 """
 
 from typing import TYPE_CHECKING, Any

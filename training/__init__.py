@@ -1,1 +1,5 @@
-"""Pairs in, checkpoint out."""
+"""Pairs in, checkpoint out.
+
+Imports modeling, passes, storybook, text, tokenizer and translate.
+Begin with `run.py`, then `config.py`.
+"""

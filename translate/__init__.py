@@ -1,4 +1,8 @@
-"""Translation: `Translator`, decoding options, results and the engines."""
+"""Translation: `Translator`, decoding options, results and the engines.
+
+Imports lens, modeling, passes, text and tokenizer.
+Begin with `translator.py`, then `segment_translator.py`.
+"""
 
 from .results import Hypothesis, Translation
 from .translator import Translator

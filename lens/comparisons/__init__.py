@@ -1,0 +1,5 @@
+"""Two traces or two models beside each other.
+
+Imports data, show and trace.
+Begin with `two_models.py`.
+"""

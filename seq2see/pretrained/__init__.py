@@ -2,6 +2,9 @@
 
 The package may be read-only: nothing is ever written beside these models, and a damaged one is not repaired but
 refused, with the command that reinstalls it.
+
+Imports nothing of ours.
+Begin with `__init__.py`: it is alone.
 """
 
 from pathlib import Path

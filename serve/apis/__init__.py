@@ -1,1 +1,5 @@
-"""The HTTP APIs: one module each, with a `router(service)`; `bodies.py` is shared."""
+"""The HTTP APIs: one module each, with a `router(service)`; `bodies.py` is shared.
+
+Imports serve.
+Begin with `v1.py`.
+"""

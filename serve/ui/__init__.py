@@ -6,6 +6,9 @@ Nothing is computed here: the explorer asks `/v1`, or without it `api.py`, which
 Gradio runs a handler for anybody who can reach the port, whatever the page shows, so each checks its input.  Text goes
 to the browser as data that JavaScript sets as text, never through a Gradio template: templates evaluate `${...}` in a
 value as code, even where the value is escaped.
+
+Imports serve, apis and webpage.
+Begin with `document.py`.
 """
 
 import inspect

@@ -2,6 +2,9 @@
 
 import ast
 
+import pytest
+
+import seq2see
 from seq2see import lens
 
 
@@ -13,5 +16,7 @@ def test_every_public_name_is_there_once_and_type_checkers_are_told_the_same_hom
     assert typed == {name: (module, name) for name, module in lens._HOME_OF.items()}
 
 
-def test_no_name_is_that_of_a_module_which_would_take_its_place_once_it_is_imported(root):
-    assert not {path.stem for path in (root / "lens").glob("*.py")} & set(lens.__all__)
+@pytest.mark.parametrize("package", [seq2see, lens])
+def test_no_name_is_that_of_a_module_or_room_which_would_take_its_place_once_it_is_imported(package, root):
+    folders = [root / "lens"] if package is lens else [root, root / "seq2see"]
+    assert not {path.stem for folder in folders for path in folder.iterdir()} & set(package.__all__)
