@@ -86,7 +86,7 @@ def test_every_part_is_on_one_page_and_says_what_the_code_has():
     assert sorted(name for page in pages.values() for name in generate.PART.findall(page)) == sorted(generate.PARTS)
     written = "\n".join(map(generate.generated, pages.values()))
     for words in ("| `training.learning_rate` |", "## seq2see serve", "`--no-browser`", "`POST /v1/translate`",
-                  "| `num_beams` | 1 to 64 |", "[Translator](../", "[attribute](../", "export function softmax(",
+                  "| `num_beams` | 1 to 64 |", "[Translator](../", "[attribute](../", "function softmax(",
                   "::: seq2see.lens.ablate"):
         assert words in written, words
 
