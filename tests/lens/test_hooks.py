@@ -10,7 +10,7 @@ from torch import nn
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, ablate, add_views, all_heads, contextual, logit_lens, patch, record, trace_hypotheses
 from seq2see.passes.attention_kinds import KINDS
-from seq2see.passes.forced_pass import eval_mode, forced_pass
+from seq2see.passes.forced_pass import eval_mode, eval_with_eager_attention, forced_pass
 from seq2see.passes.hooks import AttentionChange, all_sites, attention_sites, capture, intervened, replaced, steered
 from seq2see.tokenizer.encoding import encode_source
 
@@ -73,6 +73,20 @@ def test_a_model_knows_what_its_own_thread_changes_in_it(seq2see, any_model):
         assert intervened(model)
         raise KeyError
     assert not intervened(model)
+
+
+def test_a_steering_lasts_until_its_own_block_ends(any_model, run):
+    model, _ = any_model
+    site = attention_sites(model)["cross"][0]
+    first, second = ({site.module: AttentionChange(temperatures={head: 9.0})} for head in (0, 1))
+    with eval_with_eager_attention(model):
+        plain = run()
+        with steered(first):
+            outer = run()
+            with steered(second):
+                assert not torch.equal(run(), outer)
+            assert torch.equal(run(), outer)
+        assert torch.equal(run(), plain) and not torch.equal(outer, plain)
 
 
 def hooks_of(model):
