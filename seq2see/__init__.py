@@ -11,7 +11,6 @@ Begin with `cli/`, or with the room of the public name that is used.
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -53,15 +52,14 @@ __all__ = [*_HOME_OF, "__version__"]
 _root = Path(__file__).resolve().parent.parent
 
 
-class _Siblings(MetaPathFinder):
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+class _Siblings:
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None, /) -> ModuleSpec | None:
         return PathFinder.find_spec(name, [str(_root)]) if path is __path__ else None
 
 
 if (_root / "pyproject.toml").is_file() and (_root / "modeling" / "__init__.py").is_file():
-    sys.meta_path.insert(0, _Siblings())
+    sys.meta_path.insert(0, _Siblings)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..lens.data.view_names import ATTRIBUTIONS
-from ..lens.views.add_views import SEGMENTS
+from ..lens.data.view_names import SEGMENTS
 from ..tokenizer.words import split_words
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator

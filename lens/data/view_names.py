@@ -24,6 +24,7 @@ ViewName = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_ou
                    "integrated_gradients", "gradient_x_activation", "occlusion", "value_zeroing"]
 VIEWS: tuple[ViewName, ...] = get_args(ViewName)
 
+SEGMENTS = 16  # of the way of integrated gradients: half of what `attribute` takes
 SUMS_TO_ONE = "Every row sums to 1."
 TOGETHER = "A row of cross-attention and the same row of the decoder sum to 1 together."
 SIGNED = "In nats, not shares. Below 0, the token becomes less probable."

@@ -10,12 +10,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ...passes.attention_kinds import KINDS, Kind
 from ...passes.forced_pass import check_model
 from ..data.trace_data import TraceData
-from ..data.view_names import ATTRIBUTIONS, check_views
+from ..data.view_names import ATTRIBUTIONS, SEGMENTS, check_views
 from .attention_blocks import blocks_of, halved, roll
 from .attribution_methods import Method, attributed, every_step
 from .word_erasure import log_prob_drops
 
-SEGMENTS = 16  # of the way of integrated gradients: half of what `attribute` takes
 Data = TypeVar("Data", bound=TraceData)
 
 

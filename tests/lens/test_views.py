@@ -7,9 +7,9 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.data.view_names import ATTRIBUTIONS, VIEW, VIEWS
+from seq2see.lens.data.view_names import ATTRIBUTIONS, SEGMENTS, VIEW, VIEWS
 from seq2see.lens.show.trace_page import script
-from seq2see.lens.views.add_views import SEGMENTS, add_views
+from seq2see.lens.views.add_views import add_views
 from seq2see.lens.views.attention_blocks import blocks_of, shares_of_block
 from seq2see.lens.views.attribution_methods import attributed, every_step
 from seq2see.lens.views.word_erasure import without
