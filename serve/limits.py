@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..lens.data.view_names import ATTRIBUTIONS
-from ..lens.data.view_names import SEGMENTS
+from ..lens.data.view_names import ATTRIBUTIONS, SEGMENTS
 from ..tokenizer.words import split_words
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator
