@@ -82,7 +82,7 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     if "files" in args:
         rest = settle_files(args, rest)
         if args.ray:
-            args.name = "translate_on_ray"
+            args.name = "translating.ray_workers"
     if rest:
         (args.verb if "verb" in args else parser).error(f"unrecognized arguments: {' '.join(rest)}")
     return args

@@ -401,7 +401,7 @@ def test_an_output_is_complete_only_if_it_is_known_to_be_this_one(copied, tmp_pa
 def test_a_kill_while_an_output_is_finished_leaves_it_to_be_resumed(step, copied, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(LINES)
     with monkeypatch.context() as killed:
-        killed.setattr("seq2see.cli.translating.part." + {"finish": "Part.finish", "replace": "os.replace"}[step],
+        killed.setattr("seq2see.cli.translating.part." + {"finish": "FilePart.finish", "replace": "os.replace"}[step],
                        lambda *_, **__: sys.exit(9))
         assert copied("a.txt", "--resume")[0] == 9
     assert not (tmp_path / "a.fr.txt").exists()

@@ -132,7 +132,7 @@ async def answer(service, translator, route, body):
 
 @pytest.fixture(scope="module")
 def both():
-    with Node("engine", "worker", "words", "machine_numbers") as node:
+    with Node("engine", "worker", "words", "machine_answer") as node:
         made = Both(node)
         yield made
         made.service.close()
