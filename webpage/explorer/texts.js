@@ -5,6 +5,7 @@ import { inLanguage, isRightToLeft, language, targetsOf, withArticle } from "../
 import { changed, html, icon, listed, opener, paint, stretches, tipped } from "../common/markup.js";
 import { looking, sideOf, traceOf } from "../common/state.js";
 import { hasHeads } from "../common/trace.js";
+import { meaning } from "./meaning.js";
 import { uploadTool } from "./upload.js";
 import { count, percent, quoted } from "../common/wording.js";
 
@@ -183,28 +184,6 @@ function written({ replay, moment, held }) {
   const { target_text: text } = replay.moments[moment].trace;
   if (!text) return html`<span class="soft">(nothing yet)</span>`;
   return stretches(text, changed(held.target, text), (one) => html`<span class="wrong">${one}</span>`);
-}
-
-// --- what the model treats the pronoun as, in one line, where switching a head off shows it
-
-const GENDERS = { il: "masculine", ils: "masculine", elle: "feminine", elles: "feminine" };
-
-function meaning(trace, settings, twin) {
-  const [from, to] = trace.languages, flip = flipOf(settings, trace.source), own = treated(trace);
-  if (!own) return "";
-  const other = twin && flip && twin.source === flip.text ? treated(twin) : null;
-  const said = ({ pronoun, noun, written }, is, becomes) => html`${quoted(pronoun, from)} ${is} the ${
-    quoted(noun, from)} and ${becomes} <b ${inLanguage(to)}>${written}</b> (${GENDERS[written]}).`;
-  return html`<span data-says="antecedent">The model treats ${said(own, "as", "writes")}</span>${
-    other && other.written !== own.written
-    ? html` <span data-says="twin-antecedent">With <b>${flip.other}</b>, ${said(other, "is", "becomes")}</span>` : ""}`;
-}
-
-// The source pronoun, the noun, and the pronoun written, as the server found them.
-function treated(trace) {
-  const { antecedent } = trace.record, [source, target] = [trace.words("source"), trace.words("target")];
-  return antecedent && { pronoun: source[antecedent.pronoun].text.toLowerCase(), noun: source[antecedent.noun].text,
-    written: target[antecedent.written].text.toLowerCase() };
 }
 
 // --- what changes while the pointer moves: which words are marked

@@ -121,13 +121,13 @@ function candidates(state, trace, unit, settings) {
   const isSame = (one) => !one.chosen && one.whole && one.text === unit.label;
   const name = (one) => html`${elided(one.text, 12)}${one.whole ? "" : "…"}${
     isSame(one) ? html` <small>split differently</small>` : ""}`;
-  const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span>${bar(one.p)}`;
+  const row = (one) => html`<span ${inLanguage(code)}>${name(one)}</span> ${bar(one.p)}`;
   const button = (one) => html`<button data-says="candidate" data-force="${one.text}" data-k="force-${one.text}" ${tipped(
     html`Write “${one.text}” here and translate the rest again${oneIn(one.p)}`)}>${row(one)}</button>`;
   return html`${can ? html`<p class="fine hint">Select a word to write it instead.</p>` : ""}<div class="cand">${
     shown.map((one) => one.chosen || isSame(one) || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
       data-says="candidate">${row(one)}</div>`
-      : button(one))}<div class="rest" data-says="rest"><span>others</span>${bar(rest)}</div></div>
+      : button(one))}<div class="rest" data-says="rest"><span>others</span> ${bar(rest)}</div></div>
     ${slider(trace.record.temperatures || [], state.temperature)}`;
 }
 

@@ -218,9 +218,10 @@ ENGINE = """([start, weights, replay, lessons]) => {
   const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer, known = new Map();
   globalThis.start = { ...start, weights: bytes(weights), replay: bytes(replay) };
   const engine = s2s_answer.inThisThread(globalThis.start);
-  globalThis.asked = (route, body) => {  // once
-    const key = JSON.stringify([route, body]);
-    if (!known.has(key)) known.set(key, engine(route, body));
+  globalThis.asked = (route, body) => {  // once, and however long it takes
+    const key = JSON.stringify([route, body]), { question } = body, head_seconds = 600;
+    const patient = question ? { question: { ...question, head_seconds } } : { ...body, head_seconds };
+    if (!known.has(key)) known.set(key, engine(route, patient));
     return known.get(key);
   };
   const lessonOf = (number) => lessons.find((one) => one.number === number);
@@ -241,7 +242,7 @@ ENGINE = """([start, weights, replay, lessons]) => {
     Object.assign(context, s2s_loading.loading(context));
     context.ask = (...given) => { const answer = asked(...given); pending.push(answer); return answer; };
     const draw = () => {
-      const { step, mode, open, stop } = state.machine, question = { tool: "machine", step, head_seconds: 600 };
+      const { step, mode, open, stop } = state.machine, question = { tool: "machine", step };
       const data = s2s_tool_parts.inside(context, trace, question), f = data && s2s_machine_sums.sums(data, mode);
       const shown = { trace, data, f, step, state, theme: "light", error: null };
       return { trace: look.traces[0], page: String(s2s_machine_drawn.wideStage({ width: 1416, height: 760 }, shown)),

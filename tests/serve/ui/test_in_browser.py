@@ -43,10 +43,10 @@ LONG = {name: " ".join(f"{word}," for word in words.split() * 9) for name, words
 ABOUT = {"text": CAT, "translation": "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."}
 QUESTIONS = {
     **{f"look {text}": ("look", {"text": text, "maps": list(KINDS), "views": VIEWS_SHOWN}) for text in TEXTS},
-    **{f"evidence {text}": ("look", {"text": text, "evidence": True, "others": [WIDE], "maps": []})
+    **{f"evidence {text}": ("look", {"text": text, "evidence": True, "others": [WIDE], "maps": [], "head_seconds": 600})
        for text in TEXTS[::3]},
     "given": ("look", {**ABOUT, "maps": ["decoder"]}),
-    "bytes": ("look", SPELT | {"evidence": True, "maps": ["cross"], "views": ["norm"]}),
+    "bytes": ("look", SPELT | {"evidence": True, "maps": ["cross"], "views": ["norm"], "head_seconds": 600}),
     "tokens given": ("look", {**ABOUT, "translation": "Le chat", "target_ids": [4, 432, 808], "given": 2, "maps": []}),
     "alternative": ("look", {"text": TEXTS[2], "alternatives": 3, "alternative": 1, "maps": []}),
     "without": ("look", {"text": CAT, "without": [["decoder", 1, 0], ["cross", 0, 1]], "maps": ["cross"]}),
