@@ -1,13 +1,14 @@
-"""Subword training: from texts to a `tokenizers` backend (BPE, Sennrich et al. 2016, with byte fallback).
+"""Subword training: from texts to a `tokenizers` backend, BPE (Sennrich et al. 2016) or Unigram (unigram.py).
 
-`tokenizers` learns the merges; the vocabulary is laid out here, because its trainer adds no byte tokens.  The same
-texts in the same order give the same vocabulary, byte for byte.
+`tokenizers` learns the tokens; the vocabulary is laid out here, because its trainers add no byte tokens.  The same
+texts in the same order give the same ids; with BPE also the same file, byte for byte.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE
@@ -16,7 +17,10 @@ from tokenizers.trainers import BpeTrainer
 
 from seq2see.errors import UserError
 from .layout import END, SPECIAL_TOKENS, UNKNOWN, tag_slots
+from .unigram import unigram
 from .words import refuse_surrogates
+
+ModelType = Literal["bpe", "unigram"]
 
 # Token boundaries; text that matches nothing stays together.  A space belongs to what follows it.  In scripts with
 # spaces between words no token crosses a word of `split_words`.
@@ -45,11 +49,14 @@ def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
     )
 
 
-def train_backend(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Tokenizer:
+def train_backend(
+    texts: Iterable[str], *, vocab_size: int, languages: Sequence[str], model_type: ModelType = "bpe"
+) -> Tokenizer:
     """Learn a joint vocabulary of source and target texts.
 
     Args:
         texts: the texts, read twice; an iterator is first stored as a list.
+        model_type: bpe, or unigram, which writes a capital letter as a mark before the small one.
         vocab_size: the number of all ids.  The vocabulary is smaller if the texts do not repeat enough.
         languages: the target languages that get a tag, in slot order.  To retrain a tokenizer, give its old languages
             first, so that their tags keep their ids.
@@ -58,15 +65,23 @@ def train_backend(texts: Iterable[str], *, vocab_size: int, languages: Sequence[
     room = vocab_size - len(fixed)
     if room < 2:
         raise UserError(f"vocab_size {vocab_size} is too small: {len(fixed)} ids are special tokens, tags and bytes")
-    learnt, merges = _learn(list(texts) if isinstance(texts, Iterator) else texts, room=room)
+    texts = list(texts) if isinstance(texts, Iterator) else texts
+    learn = bpe if model_type == "bpe" else unigram
+    backend = learn(texts, fixed=fixed, room=room)
+    backend.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in fixed[:-256]])
+    backend.post_processor = template(tag=None, tokenizer=backend)
+    return backend
+
+
+def bpe(texts: Iterable[str], *, fixed: Sequence[str], room: int) -> Tokenizer:
+    """The tokens `fixed`, at most `room` learnt ones, and the merges for them."""
+    learnt, merges = _learn(texts, room=room)
     vocab = {token: i for i, token in enumerate([*fixed, *learnt])}
     backend = Tokenizer(BPE(vocab=vocab, merges=merges, unk_token=UNKNOWN, byte_fallback=True))
     # Prepend and Split instead of Metaspace, which loses leading spaces and U+2581.
     backend.normalizer = normalizers.Prepend(" ")
     backend.pre_tokenizer = pre_tokenizers.Split(Regex(_CUTS), behavior="isolated")
     backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
-    backend.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in fixed[:-256]])
-    backend.post_processor = template(tag=None, tokenizer=backend)
     return backend
 
 

@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
+from tokenizers.models import Unigram
 from transformers import AutoTokenizer, BatchEncoding, TokenizersBackend
 
 from seq2see.errors import UserError, as_user_error
 from ..modeling import Seq2SeeConfig
 from .layout import END, FIRST_TAG, PAD, SPECIAL_TOKENS, START, TAG_SLOTS, UNKNOWN, tag_slots, tagged_languages
-from .subwords import template, train_backend
+from .subwords import ModelType, template, train_backend
 from .words import TokenSpan, refuse_surrogates, token_spans
 
 MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run changes it
 
 
 class Seq2SeeTokenizer(TokenizersBackend):
-    """The tokenizer of Seq2See models: BPE with byte fallback and language tags.
+    """The tokenizer of Seq2See models: BPE or Unigram, with byte fallback and language tags.
 
     `tokenizer(source, text_target=target)` returns `labels` with the tag of `tgt_lang`.  Set `tgt_lang` in the call, in
     `from_pretrained`, or as an attribute.  The stock TokenizersBackend cannot add a tag: its labels are `target </s>`,
@@ -67,6 +68,11 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return tagged_languages(slots)
 
     @property
+    def model_type(self) -> ModelType:
+        """How it segments words: see `train_backend`."""
+        return "unigram" if isinstance(self._tokenizer.model, Unigram) else "bpe"
+
+    @property
     def blank_token_ids(self) -> list[int]:
         """The ids of the tokens that contain only white space, without the byte tokens that spell rarer spaces."""
         return sorted(id for text, id in self.get_vocab().items() if text.isspace())
@@ -87,7 +93,11 @@ class Seq2SeeTokenizer(TokenizersBackend):
             names = dict(zip(tag_slots(languages), new, strict=True))
             for token in state["added_tokens"]:
                 token["content"] = names.get(token["content"], token["content"])
-            state["model"]["vocab"] = {names.get(token, token): i for token, i in state["model"]["vocab"].items()}
+            known = state["model"]["vocab"]
+            state["model"]["vocab"] = (
+                [[names.get(token, token), score] for token, score in known] if self.model_type == "unigram"
+                else {names.get(token, token): i for token, i in known.items()}
+            )
             self._tokenizer = Tokenizer.from_str(json.dumps(state))
         return self.tag_id(language)
 
@@ -101,7 +111,9 @@ class Seq2SeeTokenizer(TokenizersBackend):
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has only its own special tokens: omit this argument")
         texts = [text for texts in text_iterator for text in ([texts] if isinstance(texts, str) else texts)]
-        return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages)
+        return train_tokenizer(
+            texts, vocab_size=vocab_size, languages=self.languages, model_type=self.model_type
+        )
 
     def encode_source(self, text: str) -> list[int]:
         """The ids of the tokens, then of `</s>`.
@@ -162,10 +174,12 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return super()._save_pretrained(save_directory, file_names, *args, **kwargs)
 
 
-def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Seq2SeeTokenizer:
+def train_tokenizer(
+    texts: Iterable[str], *, vocab_size: int, languages: Sequence[str], model_type: ModelType = "bpe"
+) -> Seq2SeeTokenizer:
     """Learn a joint vocabulary of source and target texts, with a tag for each target language; see `train_backend`."""
     return Seq2SeeTokenizer(
-        tokenizer_object=train_backend(texts, vocab_size=vocab_size, languages=languages),
+        tokenizer_object=train_backend(texts, vocab_size=vocab_size, languages=languages, model_type=model_type),
         pad_token=PAD,
         bos_token=START,
         eos_token=END,

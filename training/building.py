@@ -15,6 +15,8 @@ from ..modeling.loading import load_checkpoint
 from ..tokenizer.layout import tag_slots
 from ..tokenizer.subwords import train_backend
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
+from ..tokenizer.unigram import unigram
+from ..tokenizer.unigram_learning import learn
 from .cache import fingerprint, get_or_build
 from .config import SHAPE, VOCABULARY, GenerationSection, RunConfig
 from .finetuning import start_from
@@ -48,15 +50,17 @@ def make_model(config: RunConfig, corpus: TrainingPairs, checkpoint: Path | None
 def learn_tokenizer(config: RunConfig, corpus: TrainingPairs) -> Seq2SeeTokenizer:
     """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
     size, languages = config.tokenizer.vocab_size or VOCABULARY, sorted(config.data.targets)
-    made_by = (train_backend, tag_slots, Seq2SeeTokenizer, Texts)
+    kind = config.tokenizer.model_type
+    made_by = (train_backend, unigram, learn, tag_slots, Seq2SeeTokenizer, Texts)
     code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
     texts = Texts(corpus.train)
     total = 2 * min(len(texts.pairs), texts.most)
     report(f"vocabulary of {size:,} tokens")
     folder = get_or_build(
-        corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
+        corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages, kind)}",
         lambda folder: train_tokenizer(
-            watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
+            watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages,
+            model_type=kind,
         ).save_pretrained(folder),
     )
     return Seq2SeeTokenizer.from_pretrained(folder)

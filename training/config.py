@@ -77,6 +77,9 @@ class DataConfig:
 @dataclass(frozen=True)
 class TokenizerConfig:
     vocab_size: int | None = setting(VOCABULARY, "size of the joint vocabulary, including 292 tags and bytes")
+    model_type: Literal["bpe", "unigram"] = setting(
+        "bpe", "bpe, or unigram, where a capital letter is a mark and the small letter"
+    )
 
 
 @dataclass(frozen=True)
@@ -265,6 +268,8 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
             f"model.{given[0]} in {where} has no effect with model.init_from, whose model keeps its shape; omit"
             f" {', '.join(given)}, as the recipe finetune does"
         )
+    if "model_type" in (tree.get("tokenizer") or {}):
+        raise wrong(f"tokenizer.model_type in {where} has no effect with model.init_from, whose tokenizer keeps its type")
     if model.lora and config.training["freeze"]:
         raise wrong(f"training.freeze in {where} has no effect with model.lora, which trains only its adapter")
     sections = {}

@@ -1,11 +1,13 @@
 """The training data of `everyday` as JSONL: Tatoeba, storybook and the phrasebook, varied, without the test.
 
-    python -m seq2see.training.everyday.prepare --tatoeba FOLDER --test FOLDER
+    python -m seq2see.training.everyday.prepare --tatoeba FOLDER --test FOLDER --strings FOLDER
 
 FOLDER of --tatoeba has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz with the columns named by language: the sentences of
 tatoeba.org as paired by manythings.org/anki.  That of --test has the same three names: tatoeba-test-v2021-08-07 of
-Helsinki-NLP/OPUS-MT-testsets.  Into everyday-data are written train.jsonl with the word links of its pairs in
-train.links, val.jsonl, and test.jsonl, the lines of the published test of which neither side is in those tables.
+Helsinki-NLP/OPUS-MT-testsets.  That of --strings has train.tsv.gz, buttons, menus and messages of applications with
+the columns en, fr, de and es.  Into everyday-data are written train.jsonl with the word links of its pairs in
+train.links, val.jsonl, and two tests: test.jsonl, the lines of the published test of which neither side is in those
+tables, and forms.jsonl, plurals that no training pair has (frames.py).
 
 From the training pairs are left out: those with a side that is in the published test, by its letters and digits alone;
 those with a slur or a vulgar word (offensive_words.yaml); and, in every language, a source that is held out, from
@@ -29,13 +31,19 @@ from ...text.word_links import Link, to_pharaoh
 from ..config import DataConfig, OnDuplicates
 from ..pairs import load_split, sentence_key
 from ..reading import hash_fraction
+from .frames import held_out_forms, nouns_of, typed
 from .offensive import is_offensive
-from .variation import Pair, other_date, other_numbers, varied
+from .variation import Pair, other_date, other_numbers, varied, with_dash, without_placeholders
+
+Line = tuple[Pair, tuple[Link, ...]]
 
 SOURCE, TARGETS = "en", ("fr", "de", "es")
 VALIDATION = 0.005  # of Tatoeba's source sentences
 STORYBOOK = 3  # times that storybook is in a pass
 PHRASEBOOK = 3  # times that the phrasebook is
+STRINGS = 3  # times that the strings of applications are
+PLAIN_STRINGS = 0.8  # share of them with names and numbers for their placeholders
+DASHES = 0.02  # share of the pairs that are joined to the one before by a dash
 DATED, NUMBERED = 10, 3  # times that a pair with a date or a number is: there are few, and each time it has another
 
 
@@ -43,33 +51,45 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tatoeba", type=Path, required=True, metavar="FOLDER", help="the tables to train on")
     parser.add_argument("--test", type=Path, required=True, metavar="FOLDER", help="the tables of the published test")
+    parser.add_argument("--strings", type=Path, required=True, metavar="FOLDER", help="the strings of applications")
     parser.add_argument("--out", type=Path, default=Path("everyday-data"), metavar="FOLDER",
                         help="what is written (everyday-data)")  # fmt: skip
     parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each with other variations (1)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     try:
-        prepare(args.tatoeba, args.test, args.out, passes=args.passes, seed=args.seed)
+        prepare(args.tatoeba, args.test, args.strings, args.out, passes=args.passes, seed=args.seed)
     except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def prepare(tatoeba: Path, test: Path, out: Path, *, passes: int, seed: int) -> None:
-    """Write the four files into `out`, and print what was left out; UserError where a table cannot be read."""
+def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int, seed: int) -> None:
+    """Write the five files into `out`, and print what was left out; UserError where a table cannot be read."""
     tables = {language: _table(tatoeba, language, duplicates="skip") for language in TARGETS}
     tests = {language: _table(test, language, duplicates="keep") for language in TARGETS}
+    shown = [*_strings(strings)]
     out.mkdir(parents=True, exist_ok=True)
     counts = Counter[str]()
     _write(out / "test.jsonl", ((pair, ()) for language in TARGETS for pair in clean(tests, tables, language)))
     learnt = list(without(tests, [pair for language in TARGETS for pair in tables[language]], counts))
     written, phrases, untouched = ([*_phrasebook(split)] for split in ("train", "val", "test"))
     val = [*(pair for pair in learnt if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
+    nouns = {language: nouns_of([*learnt, *written, *shown], language) for language in TARGETS}
+    forms = [*without(tests, (pair for language in TARGETS for pair in held_out_forms(nouns[language][1], language)),
+                      counts)]  # fmt: skip
+    _write(out / "forms.jsonl", ((pair, ()) for pair in forms))
     held_out = {sentence_key(pair[0]) for pair in (*val, *untouched)}
     _write(out / "val.jsonl", ((pair, ()) for pair in val))
     pairs = [*learnt, *written * PHRASEBOOK]
-    train = (line for number in range(passes) for line in one_pass(pairs, held_out, Random(seed + number)))
+
+    def one(draw: Random) -> Iterator[Line]:
+        more = (without_placeholders(pair, draw) if draw.random() < PLAIN_STRINGS else pair for pair in shown * STRINGS)
+        made = (pair for language in TARGETS for pair in typed(*nouns[language], language, draw))
+        return one_pass([*pairs, *without(tests, (*more, *made), Counter())], held_out, draw)
+
+    train = (line for number in range(passes) for line in one(Random(seed + number)))
     counts["training pairs"] = _write(out / "train.jsonl", train, links=out / "train.links")
     for what, count in counts.items():
         print(f"{count:9,} {what}")
@@ -79,6 +99,11 @@ def _table(folder: Path, target: str, *, duplicates: OnDuplicates) -> list[Pair]
     data = DataConfig(path=str(folder / f"{SOURCE}-{target}.tsv.gz"), source=SOURCE, target=target, on_invalid="skip",
                       duplicates=duplicates)  # fmt: skip
     return [(pair.source, pair.target, target) for pair in load_split(data, "all")]
+
+
+def _strings(folder: Path) -> Iterator[Pair]:
+    data = DataConfig(path=str(folder / "train.tsv.gz"), source=SOURCE, target=[*TARGETS], on_invalid="skip")
+    return ((pair.source, pair.target, pair.target_language) for pair in load_split(data, "all"))
 
 
 def _phrasebook(split: str) -> Iterator[Pair]:
@@ -104,12 +129,16 @@ def without(tests: dict[str, list[Pair]], pairs: Iterable[Pair], counts: Counter
             yield source, target, language
 
 
-def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random) -> Iterator[tuple[Pair, tuple[Link, ...]]]:
+def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random) -> Iterator[Line]:
     """Every training pair with its word links, which storybook alone has; the others as people type them."""
     for language in TARGETS:
         for story in in_language(language, seed=0).train * STORYBOOK:
             yield (story.source, story.target, language), story.links
+    last: Pair | None = None
     for pair in pairs:
+        if last and last[2] == pair[2] and draw.random() < DASHES and sentence_key(pair[0]) not in held_out:
+            yield with_dash(last, pair, draw), ()
+        last = pair if sentence_key(pair[0]) not in held_out else None
         times = DATED if other_date(pair, draw) != pair else NUMBERED if other_numbers(pair, draw) != pair else 1
         for _ in range(times):
             found = varied(pair, draw)
@@ -117,7 +146,7 @@ def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random) -> Iterato
                 yield found, ()
 
 
-def _write(path: Path, lines: Iterable[tuple[Pair, tuple[Link, ...]]], *, links: Path | None = None) -> int:
+def _write(path: Path, lines: Iterable[Line], *, links: Path | None = None) -> int:
     """Write the pairs, a record each, and the links of each; how many there were."""
     count = 0
     with path.open("w", encoding="utf-8") as records, open(links or os.devnull, "w", encoding="utf-8") as linked:

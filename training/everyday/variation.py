@@ -62,6 +62,14 @@ DATES = {  # a month stands where a language's pattern has MONTH
     "de": r"\b(?P<day>\d{1,2})\. (?P<month>MONTH)\b",
     "es": r"\b(?P<day>\d{1,2}) de (?P<month>MONTH)\b",
 }  # fmt: skip
+PLACEHOLDER = re.compile(r"%(?:\d\$)?[sd]")
+QUOTES = {"fr": ("« ", " »"), "de": "„“", "es": "«»"}
+BEGINNINGS = {
+    "en": ("I ", "He ", "She ", "It ", "We ", "They ", "You ", "This ", "That ", "There "),
+    "fr": ("Je ", "J'", "Il ", "Elle ", "Nous ", "On ", "Ils ", "Elles ", "Tu ", "Vous ", "C'", "Ce "),
+    "de": ("Ich ", "Er ", "Es ", "Wir ", "Du ", "Das ", "Dies "),
+    "es": ("Yo ", "Él ", "Ella ", "Nosotros ", "Ellos ", "Tú ", "Esto ", "Eso ", "No ", "Hay "),
+}
 DAYS = {"fr": "{day} {month}", "de": "{day}. {month}", "es": "{day} de {month}"}
 
 
@@ -205,6 +213,54 @@ def typographic(pair: Pair, draw: Random) -> Pair:
     return (re.sub('"', lambda mark: next(quotes), pair[0].replace("'", "’")), *pair[1:])
 
 
+def quoted(pair: Pair, draw: Random) -> Pair:
+    """Both sides in quotation marks: straight ones stay, others become those of the language."""
+    source, target, language = pair
+    if any(mark in source + target for mark in "\"“”„«»"):
+        return pair
+    opening, closing = draw.choice(('""', "''", "“”", "“”", "‘’", "«»", "„“"))
+    own = (opening, closing) if opening in "\"'" else QUOTES[language]
+    return f"{opening}{source}{closing}", f"{own[0]}{target}{own[1]}", language
+
+
+def title_case(pair: Pair, draw: Random) -> Pair:
+    """The source as a title, every word or every longer one with a capital letter; without a final stop."""
+    source, target, language = without_stop(pair, draw)
+    least = draw.choice((1, 1, 4))
+    first, *others = source.split(" ")
+    words = [first, *(word[:1].upper() + word[1:] if len(word) >= least else word for word in others)]
+    return " ".join(words), target, language
+
+
+def with_speaker(pair: Pair, draw: Random) -> Pair:
+    """After the name of who says it."""
+    source, target, language = pair
+    name = draw.choice(NAMES)
+    name = name.upper() if draw.random() < 0.5 else name
+    if draw.random() < 0.3:
+        return f"[{name}] {source}", f"[{name}] {target}", language
+    return f"{name}: {source}", f"{name} : {target}" if language == "fr" else f"{name}: {target}", language
+
+
+def with_dash(pair: Pair, other: Pair, draw: Random) -> Pair:
+    """Two sentences of one language, joined by a dash, where both sides of the second begin with a pronoun."""
+    (source, target, language), (then, second, _) = without_stop(pair, draw), other
+    if source[-1:] in ".!?" or target[-1:] in ".!?" or not then.startswith(BEGINNINGS["en"]) or not second.startswith(
+            BEGINNINGS[language]):  # fmt: skip
+        return pair
+    dash, own = draw.choice(((" – ", " – "), (" – ", " – "), (" — ", " — "), ("—", " — "), ("–", " – "), (" - ", " - ")))
+    then = then if then.startswith("I ") else then[0].lower() + then[1:]
+    return source + dash + then, target + own + second[0].lower() + second[1:], language
+
+
+def without_placeholders(pair: Pair, draw: Random) -> Pair:
+    """A name for each placeholder of a text (%1$s) and a number for each of a number (%d), as the model reads them."""
+    source, target, language = pair
+    new = {one: str(draw.randint(2, 99)) if one[-1] == "d" else draw.choice(NAMES)
+           for one in sorted({*PLACEHOLDER.findall(source), *PLACEHOLDER.findall(target)})}  # fmt: skip
+    return _exchanged(source, PLACEHOLDER, new), _exchanged(target, PLACEHOLDER, new), language
+
+
 def with_emoji(pair: Pair, draw: Random) -> Pair:
     symbol = draw.choice(EMOJI)
     return f"{pair[0]} {symbol}", f"{pair[1]} {symbol}", pair[2]
@@ -213,7 +269,8 @@ def with_emoji(pair: Pair, draw: Random) -> Pair:
 EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.5), (other_numbers, 0.5), (other_date, 0.9))
 WAYS: tuple[tuple[Change, float], ...] = (
     (without_stop, 0.06), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
-    (typographic, 0.03), (with_emoji, 0.02), (in_brackets, 0.02),
+    (typographic, 0.03), (with_emoji, 0.02), (in_brackets, 0.02), (quoted, 0.02), (title_case, 0.03),
+    (with_speaker, 0.01),
 )  # fmt: skip
 
 
