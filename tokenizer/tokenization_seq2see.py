@@ -111,9 +111,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has only its own special tokens: omit this argument")
         texts = [text for texts in text_iterator for text in ([texts] if isinstance(texts, str) else texts)]
-        return train_tokenizer(
-            texts, vocab_size=vocab_size, languages=self.languages, model_type=self.model_type
-        )
+        return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages, model_type=self.model_type)
 
     def encode_source(self, text: str) -> list[int]:
         """The ids of the tokens, then of `</s>`.

@@ -199,6 +199,7 @@ class RunConfig:
             tree["training"].pop(key, None)
         if self.model.init_from:
             tree["model"] = {key: value for key, value in tree["model"].items() if key not in SHAPE}
+            del tree["tokenizer"]["model_type"]
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
 
 
@@ -269,7 +270,7 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
             f" {', '.join(given)}, as the recipe finetune does"
         )
     if "model_type" in (tree.get("tokenizer") or {}):
-        raise wrong(f"tokenizer.model_type in {where} has no effect with model.init_from, whose tokenizer keeps its type")
+        raise wrong(f"tokenizer.model_type in {where} has no effect with model.init_from, which keeps its own")
     if model.lora and config.training["freeze"]:
         raise wrong(f"training.freeze in {where} has no effect with model.lora, which trains only its adapter")
     sections = {}

@@ -36,9 +36,7 @@ def start_from(config: RunConfig, corpus: TrainingPairs) -> tuple[Seq2SeeTokeniz
     if languages != tokenizer.languages:
         texts = [*Texts(corpus.train), *old_texts(folder, tokenizer)]
         wanted = config.tokenizer.vocab_size or max(VOCABULARY, len(tokenizer))
-        grown = train_tokenizer(
-            texts, vocab_size=wanted, languages=languages, model_type=tokenizer.model_type
-        )
+        grown = train_tokenizer(texts, vocab_size=wanted, languages=languages, model_type=tokenizer.model_type)
         grow_embedding(model, tokenizer, grown)
         tokenizer = grown
     elif config.tokenizer.vocab_size not in (None, len(tokenizer)):

@@ -22,9 +22,9 @@ SENTENCES = [
 TEXTS = [text for _, text in SENTENCES] * 4
 
 
-@pytest.fixture(scope="session")
-def tokenizer() -> Seq2SeeTokenizer:
-    return train_tokenizer(TEXTS, vocab_size=600, languages=["de", "fr", "hi"])
+@pytest.fixture(scope="session", params=["bpe", "unigram"])
+def tokenizer(request: pytest.FixtureRequest) -> Seq2SeeTokenizer:
+    return train_tokenizer(TEXTS, vocab_size=600, languages=["de", "fr", "hi"], model_type=request.param)
 
 
 @pytest.fixture(scope="session")

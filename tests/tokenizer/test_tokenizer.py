@@ -35,6 +35,7 @@ def test_batches_equal_single_texts_and_all_of_them_come_back(tokenizer: Seq2See
 
 def test_a_lone_surrogate_is_refused(tokenizer: Seq2SeeTokenizer) -> None:
     for act in (
+        lambda: train_tokenizer(["\ud800"], vocab_size=400, languages=["fr"], model_type="unigram"),
         lambda: tokenizer.encode_source("ok \udfff ok"),
         lambda: tokenizer.encode_target("\ud800", language="fr"),
         lambda: train_tokenizer(["\ud800"], vocab_size=400, languages=["fr"]),
@@ -43,9 +44,10 @@ def test_a_lone_surrogate_is_refused(tokenizer: Seq2SeeTokenizer) -> None:
             act()
 
 
-def test_a_text_about_byte_tokens_in_the_training_data_comes_back() -> None:
+@pytest.mark.parametrize("model_type", ["bpe", "unigram"])
+def test_a_text_about_byte_tokens_in_the_training_data_comes_back(model_type: str) -> None:
     texts = [*AWKWARD * 20, "<0x41></s>" * 50, "a" * 20_000]
-    greedy = train_tokenizer(texts, vocab_size=5000, languages=["fr"])
+    greedy = train_tokenizer(texts, vocab_size=5000, languages=["fr"], model_type=model_type)
     assert [greedy.decode_text(ids) for ids in greedy.encode_sources(texts)] == texts
 
 
@@ -60,10 +62,11 @@ def test_layout(tokenizer: Seq2SeeTokenizer) -> None:
     assert tokenizer.model_max_length == Seq2SeeConfig().max_position_embeddings
 
 
-def test_a_number_is_spelled_digit_by_digit() -> None:
+@pytest.mark.parametrize("model_type", ["bpe", "unigram"])
+def test_a_number_is_spelled_digit_by_digit(model_type: str) -> None:
     """However often it was seen, so that any other can be copied."""
     texts = ["In 1984 it cost 1984 dollars, 10 000 or 10,000.", "१९८४ ٢٠٢٦ x1984y"] * 50
-    learnt = train_tokenizer(texts, vocab_size=5000, languages=["fr"])
+    learnt = train_tokenizer(texts, vocab_size=5000, languages=["fr"], model_type=model_type)
     learned = [learnt.convert_ids_to_tokens(i) for i in range(FIRST_LEARNT, len(learnt))]
     assert not [token for token in learned if sum(map(str.isdigit, token)) > 1]
     assert [token.strip() for token in learnt.tokenize("19841984")] == [*"19841984"]
@@ -71,7 +74,8 @@ def test_a_number_is_spelled_digit_by_digit() -> None:
 
 def test_tokens_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:
     sentences = [*SENTENCES, ("en", "He said ('no') and left: 'good-bye'."), ("fr", "Il dit (‘non’) et s’en va-t-il ?")]
-    big = train_tokenizer([text for _, text in sentences] * 4, vocab_size=5000, languages=["fr"])
+    texts = [text for _, text in sentences] * 4
+    big = train_tokenizer(texts, vocab_size=5000, languages=["fr"], model_type=tokenizer.model_type)
     for language, text in sentences:
         words = split_words(text, language=language)
         for token in big.spans(big.encode_source(text), text, language=language):
@@ -189,12 +193,14 @@ tokenizer = train_tokenizer(iter(texts), vocab_size=450, languages=["fr", "de"])
 SAVE = "tokenizer.save_pretrained(sys.argv[1])"
 
 
-def test_the_same_texts_give_the_same_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model_type", ["bpe", "unigram"])
+def test_the_same_texts_give_the_same_files(tmp_path: Path, model_type: str) -> None:
     """Every pair of letters is as frequent as the next, so whatever breaks ties shows: threads, hash seeds, sets."""
     here, there = tmp_path / "here", tmp_path / "there"
     seeded = {**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
-    subprocess.run([sys.executable, "-c", THREADS + TRAIN + SAVE, str(there)], check=True, cwd=tmp_path, env=seeded)
-    exec(TRAIN, namespace := {})  # here: in one thread, and with another hash seed
+    train = TRAIN.replace("vocab_size", f"model_type={model_type!r}, vocab_size")
+    subprocess.run([sys.executable, "-c", THREADS + train + SAVE, str(there)], check=True, cwd=tmp_path, env=seeded)
+    exec(train, namespace := {})  # here: in one thread, and with another hash seed
     namespace["tokenizer"].save_pretrained(here)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
@@ -204,6 +210,6 @@ def test_a_new_vocabulary_still_spells_every_text(tokenizer):
     new = tokenizer.train_new_from_iterator([["the cat", "the cat sat"], ["the hat"]], 320)
     text = "hello 😀 é"
     assert new.decode_text(new.encode_source(text)) == text and new.unk_token_id not in new.encode_source(text)
-    assert new.languages == tokenizer.languages and len(new) <= 320
+    assert new.languages == tokenizer.languages and len(new) <= 320 and new.model_type == tokenizer.model_type
     with pytest.raises(UserError, match="only its own special tokens"):
         tokenizer.train_new_from_iterator(["a"], 320, new_special_tokens=["<x>"])

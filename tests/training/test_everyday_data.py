@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+from collections import Counter
 from contextlib import redirect_stdout
 from random import Random
 from types import SimpleNamespace
@@ -13,8 +14,21 @@ import pytest
 from seq2see.text.word_links import read_pharaoh
 from seq2see.training.config import load_config
 from seq2see.training.everyday import prepare
+from seq2see.training.everyday.frames import filled, frames, held_out_forms, nouns_of, typed
+from seq2see.training.everyday.nouns import find_nouns, german_plural, plural
 from seq2see.training.everyday.offensive import is_offensive
-from seq2see.training.everyday.variation import WAYS, in_brackets, other_date, other_name, other_numbers, varied
+from seq2see.training.everyday.variation import (
+    WAYS,
+    in_brackets,
+    other_date,
+    other_name,
+    other_numbers,
+    quoted,
+    title_case,
+    varied,
+    with_dash,
+    without_placeholders,
+)
 from seq2see.training.guided_alignment import training_links
 from seq2see.training.pairs import load_corpus, load_split, sentence_key
 from seq2see.training.run import build_arguments
@@ -43,7 +57,12 @@ def prepared(tmp_path_factory):
         write(folder / "test", language, [("TESTED, here!", f"New {language}."), ("New.", f"Tested {language}!"),
                                           (f"Clean {language}.", f"Clean {language}."), ("Twice.", "Two."),
                                           ("Twice.", "Two.")])  # fmt: skip
-    argv = ["prepare", "--tatoeba", str(folder / "tatoeba"), "--test", str(folder / "test"), "--passes", "2"]
+    (folder / "strings").mkdir()
+    strings = [("en", "fr", "de", "es"), ("%1$s has %2$d lamps", "%1$s fr %2$d", "%1$s de %2$d", "%1$s es %2$d")]
+    with gzip.open(folder / "strings" / "train.tsv.gz", "wt", encoding="utf-8") as file:
+        file.writelines("\t".join(row) + "\n" for row in strings)
+    argv = ["prepare", "--passes", "2", *(text for name in ("tatoeba", "test", "strings")
+                                          for text in (f"--{name}", str(folder / name)))]  # fmt: skip
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(told):
         patched.setattr(prepare, "in_language", lambda language, seed: story(language))
         patched.setattr("sys.argv", [*argv, "--out", str(folder / "data")])
@@ -67,7 +86,8 @@ def test_no_side_of_the_published_test_is_trained_on(prepared):
 
 
 def test_a_missing_table_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["prepare", "--tatoeba", str(tmp_path / "none"), "--test", str(tmp_path / "none"),
+    none = str(tmp_path / "none")
+    monkeypatch.setattr("sys.argv", ["prepare", "--tatoeba", none, "--test", none, "--strings", none,
                                      "--out", str(tmp_path / "data")])  # fmt: skip
     assert prepare.main() == 1 and not (tmp_path / "data").exists()
     said = capsys.readouterr().err
@@ -158,9 +178,10 @@ def test_a_clause_after_the_only_comma_of_both_sides_or_else_the_whole_goes_into
 
 def test_every_way_of_writing_keeps_a_translation_and_occurs():
     pair = ("Don't say \"no\" to Ken, please.", "Ne dis pas « non » à Ken, s'il te plaît.", "fr")
+    plain = ("It's late, Ken.", "Il est tard, Ken.", "fr")  # another in quotes gets no more of them
     for way, _ in WAYS:
-        source, target, _ = way(pair, Random(0))
-        assert source and target and (source, target) != pair[:2]
+        changed = [way(one, Random(0)) for one in (pair, plain)]
+        assert all(source and target for source, target, _ in changed) and changed != [pair, plain]
     draw = Random(4)
     written = {varied(pair, draw)[0] for _ in range(300)}
     assert {"don't say \"no\" to ken, please.", "DON'T SAY \"NO\" TO KEN, PLEASE."} <= written
@@ -170,3 +191,92 @@ def test_offensive_words_are_those_of_their_language():
     assert is_offensive("This is SHIT!", language="en") and is_offensive("Verpiss dich, Arschloch.", language="de")
     assert not is_offensive("Shit!", language="fr") and not is_offensive("Un pique-nique.", language="fr")
     assert not is_offensive("They had a pique-nique.", language="en")
+
+
+@pytest.mark.parametrize(("word", "language", "several"), [
+    ("umbrella", "en", "umbrellas"), ("box", "en", "boxes"), ("city", "en", "cities"), ("day", "en", "days"),
+    ("policeman", "en", "policemen"), ("human", "en", "humans"), ("knife", "en", "knives"),
+    ("parapluie", "fr", "parapluies"), ("voix", "fr", "voix"), ("cheval", "fr", "chevaux"), ("bureau", "fr", "bureaux"),
+    ("feu", "fr", "feux"), ("canción", "es", "canciones"), ("paraguas", "es", "paraguas"), ("pez", "es", "peces"),
+    ("ciudad", "es", "ciudades"), ("café", "es", "cafés"),
+])  # fmt: skip
+def test_a_plural_follows_the_rules_of_its_language(word, language, several):
+    assert plural(word, language) == several
+
+
+def test_a_german_plural_is_by_rule_if_feminine_and_else_the_one_of_the_text():
+    seen = Counter({"Regenschirme": 2, "Äpfel": 3, "Autos": 1})
+    assert german_plural("Regenschirm", "ein", seen, Counter()) == "Regenschirme"
+    assert german_plural("Apfel", "ein", seen, Counter()) == "Äpfel"
+    assert german_plural("Zeitung", "eine", seen, Counter()) == "Zeitungen"
+    assert german_plural("Auto", "ein", seen, Counter()) is None  # once is too rare
+    assert german_plural("Auto", "ein", seen, Counter({"Autos": 1})) == "Autos"
+
+
+LENT = [(f"{who} an umbrella.", f"{qui} un parapluie.", "fr") for who, qui in (
+    ("I want", "Je veux"), ("Buy", "Achète"), ("This is", "C'est"))] + [
+    ("Where is the umbrella?", "Où est le parapluie ?", "fr"), ("I see a door.", "Je vois une porte.", "fr"),
+    ("It is a door.", "C'est une porte.", "fr"), ("Close the door!", "Ferme la porte !", "fr"),
+    ("These doors are open.", "Ces portes sont ouvertes.", "fr")]  # fmt: skip
+
+
+def test_nouns_translate_each_other_if_they_end_the_same_phrases():
+    door, umbrella = find_nouns(LENT, "fr")
+    assert (door.english, door.plural, door.word, door.words, door.a, door.the) == (
+        "door", "doors", "porte", "portes", "une", "la")  # fmt: skip
+    assert (umbrella.english, umbrella.words, umbrella.a, umbrella.the) == ("umbrella", "parapluies", "un", "le")
+    assert not find_nouns([("A cat.", "Un chat.", "fr")], "fr")  # once may be chance
+
+
+def test_a_plural_that_is_held_out_is_in_no_pair_to_learn():
+    nouns, held_out = nouns_of(LENT, "fr")
+    assert "door" in {noun.english for noun in nouns}  # the pairs have its plural
+    for one in held_out:
+        learnt = [pair[0].casefold() for seed in range(20) for pair in typed(nouns, held_out, "fr", Random(seed))]
+        tested = [pair[0].casefold() for pair in held_out_forms(held_out, "fr")]
+        assert all(one.plural in text for text in tested) and not any(one.plural in text for text in learnt)
+        assert any(one.english in text for text in learnt)
+
+
+@pytest.mark.parametrize("language", prepare.TARGETS)
+def test_every_frame_can_be_filled_and_keeps_numbers_and_names(language):
+    door, umbrella = find_nouns(LENT, "fr")
+    for frame in [frame for some in frames().values() for frame in some]:
+        source, target, _ = filled(frame, language, Random(0), door, umbrella)
+        assert source and target and not re.search(r"[{}|]", source + target)
+        assert re.findall(r"\d+", source) == re.findall(r"\d+", target) or sorted(re.findall(r"\d+", source)) == sorted(
+            re.findall(r"\d+", target))
+
+
+def test_quotation_marks_are_those_of_the_language_unless_they_are_straight():
+    pair, draw = ("I see.", "Ich sehe.", "de"), Random(0)
+    german = "„Ich sehe.“"
+    assert {quoted(pair, draw)[:2] for _ in range(100)} == {
+        ("“I see.”", german), ("‘I see.’", german), ("«I see.»", german), ("„I see.“", german),
+        ('"I see."', '"Ich sehe."'), ("'I see.'", "'Ich sehe.'"),
+    }  # fmt: skip
+    assert quoted(("\"Yes\", he said.", "„Ja“, sagte er.", "de"), draw)[0] == "\"Yes\", he said."
+
+
+def test_a_title_has_capitals_on_the_source_side_alone():
+    pair = ("The old man and other fish.", "Der alte Mann und andere Fische.", "de")
+    assert {title_case(pair, Random(seed))[:2] for seed in range(9)} == {
+        ("The Old Man And Other Fish", "Der alte Mann und andere Fische"),
+        ("The old man and Other Fish", "Der alte Mann und andere Fische"),
+    }  # fmt: skip
+
+
+def test_a_dash_joins_clauses_that_begin_with_a_pronoun_in_both_languages():
+    draw = Random(0)
+    for _ in range(9):
+        source, target, _ = with_dash(("It rains.", "Il pleut.", "fr"), ("We stay.", "Nous restons.", "fr"), draw)
+        assert re.fullmatch(r"It rains( [–—-] |[–—])we stay\.", source)
+        assert re.fullmatch(r"Il pleut [–—-] nous restons\.", target)
+    for other in (("Tom stays.", "Tom reste.", "fr"), ("We stay.", "Restons.", "fr")):
+        assert with_dash(("It rains.", "Il pleut.", "fr"), other, draw) == ("It rains.", "Il pleut.", "fr")
+
+
+def test_placeholders_become_the_same_name_or_number_on_both_sides():
+    source, target, _ = without_placeholders(("%2$d messages from %1$s", "%1$s: %2$d Nachrichten", "de"), Random(0))
+    [(number, name)] = re.findall(r"^(\d+) messages from (\w+)$", source)
+    assert target == f"{name}: {number} Nachrichten"

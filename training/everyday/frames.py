@@ -1,7 +1,7 @@
 """What people type besides sentences: words alone and in other forms, greetings, times, numbers with nouns.
 
-`frames.yaml` has them with places, which nouns of the training pairs (nouns.py), names and numbers fill.  Some nouns are
-held out: the pairs have them in the singular alone, and their plurals are for a test.
+`frames.yaml` has them with places, which nouns of the training pairs (nouns.py), names and numbers fill.  Some nouns
+are held out: the pairs have them in the singular alone, and their plurals are for a test.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def held_out_forms(held_out: Iterable[Noun], language: str) -> Iterator[Pair]:
             yield filled(frame, language, Random(noun.english), noun)
 
 
-def filled(frame: Sequence[str], language: str, draw: Random, noun: Noun | None = None, other: Noun | None = None) -> Pair:
+def filled(
+    frame: Sequence[str], language: str, draw: Random, noun: Noun | None = None, other: Noun | None = None
+) -> Pair:
     """A pair of a frame, with these nouns."""
     names = draw.sample(NAMES, 2)
     n = draw.randint(2, 60)

@@ -9,7 +9,7 @@ made by rule.  So are German ones of feminine endings; another is the form that 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -43,9 +43,11 @@ IRREGULAR = {
     "travail": "travaux", "bal": "bals", "carnaval": "carnavals", "festival": "festivals", "bijou": "bijoux",
     "genou": "genoux", "chou": "choux", "pneu": "pneus", "monsieur": "messieurs", "madame": "mesdames",
 }  # fmt: skip
-UMLAUT = {"au": "äu", "a": "ä", "o": "ö", "u": "ü"}
-INVARIABLE = frozenset("sheep fish deer series species police advice luggage furniture news money time work weather water"
-                       " milk information homework one bit lot".split())  # fmt: skip
+UMLAUT = {"au": "äu", "a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
+INVARIABLE = {
+    "sheep", "fish", "deer", "series", "species", "police", "advice", "luggage", "furniture", "news", "money", "time",
+    "work", "weather", "water", "milk", "information", "homework", "one", "bit", "lot",
+}  # fmt: skip
 PLURALS = {  # endings and what they become, the first that fits
     "en": (("(?<!hu)man", "men"), ("(?<=[^aeiou])y", "ies"), ("(?:s|x|z|ch|sh)", r"\g<0>es"), ("", "s")),
     "fr": (("[sxz]", r"\g<0>"), ("e?au|eu", r"\g<0>x"), ("al", "aux"), ("", "s")),
@@ -119,7 +121,7 @@ def german_plural(noun: str, article: str, several: Counter[str], die: Counter[s
     """By rule for a feminine noun, else the most frequent of the forms that it may have, if it is in the text."""
     if article == "eine" and any(re.search(f"(?:{ending})$", noun) for ending, _ in PLURALS["de"]):
         return plural(noun, "de")
-    changed = re.sub("au|[aou](?!.*[aou])", lambda found: UMLAUT[found[0]], noun)
+    changed = re.sub("au|[aouAOU](?!.*[aou])", lambda found: UMLAUT[found[0]], noun)
     forms = {stem + ending for stem in (noun, changed) for ending in ("", "e", "n", "en", "er", "s", "se")}
     seen = {form: several[form] + (die[form] if article == "ein" else 0) for form in forms}
     found = max(sorted(seen), key=lambda form: seen[form])

@@ -245,10 +245,11 @@ def with_speaker(pair: Pair, draw: Random) -> Pair:
 def with_dash(pair: Pair, other: Pair, draw: Random) -> Pair:
     """Two sentences of one language, joined by a dash, where both sides of the second begin with a pronoun."""
     (source, target, language), (then, second, _) = without_stop(pair, draw), other
-    if source[-1:] in ".!?" or target[-1:] in ".!?" or not then.startswith(BEGINNINGS["en"]) or not second.startswith(
-            BEGINNINGS[language]):  # fmt: skip
+    begin = then.startswith(BEGINNINGS["en"]) and second.startswith(BEGINNINGS[language])
+    if not begin or source[-1:] in ".!?" or target[-1:] in ".!?":
         return pair
-    dash, own = draw.choice(((" – ", " – "), (" – ", " – "), (" — ", " — "), ("—", " — "), ("–", " – "), (" - ", " - ")))
+    dash = draw.choice((" – ", " – ", " — ", "—", "–", " - "))
+    own = f" {dash.strip()} "
     then = then if then.startswith("I ") else then[0].lower() + then[1:]
     return source + dash + then, target + own + second[0].lower() + second[1:], language
 

@@ -1,5 +1,6 @@
-// Text to tokens and back, from the tokenizer.json of a Seq2See model: byte-pair encoding (Sennrich et al. 2016) with a
-// fallback to bytes.  The ids are those of the Python library `tokenizers`; special tokens that a text spells are text.
+// Text to tokens and back, from the tokenizer.json of a Seq2See model: byte-pair encoding (Sennrich et al. 2016), or
+// Unigram (Kudo 2018) with a mark for capital letters (tokenizer/unigram.py); both with a fallback to bytes.  The ids are
+// those of the Python library `tokenizers`; special tokens that a text spells are text.
 //
 //     const tokenizer = new Tokenizer(json)                  tokenizer.json, parsed
 //     const { ids, offsets } = tokenizer.encode(text)        with </s>; offsets [start, end] count code points, as in
@@ -9,21 +10,32 @@
 //     tokenizer.tags                                         { fr: 4 }: the tag that a translation begins with
 
 const BYTE = /^<0x([0-9A-F]{2})>$/, SPACE = "\\p{White_Space}", NO_SPACE = "\\P{White_Space}";
+const UNKNOWN = 10;  // what a character that no token has is below the lowest score
 const LONG_S = "ſ";  // s in another case, beside its capital
 
 export class Tokenizer {
-  constructor({ model, added_tokens: added, normalizer, pre_tokenizer: cut, post_processor: ending }) {
-    const known = model.type === "BPE" && model.byte_fallback && normalizer?.type === "Prepend" && cut?.type === "Split"
-      && cut.behavior === "Isolated" && cut.pattern.Regex;
+  constructor({ model, added_tokens: added, normalizer, pre_tokenizer: cut, post_processor: ending, decoder }) {
+    const isUnigram = model.type === "Unigram", [first, ...marking] = normalizer?.normalizers ?? [normalizer];
+    const known = (isUnigram || model.type === "BPE") && model.byte_fallback && first?.type === "Prepend"
+      && cut?.type === "Split" && cut.behavior === "Isolated" && cut.pattern.Regex;
     if (!known) throw new Error("this tokenizer.json is not of a Seq2See model");
-    this.prepended = normalizer.prepend;
+    this.prepended = first.prepend;
     this.pattern = new RegExp(inJavaScript(cut.pattern.Regex), "gu");
-    this.vocabulary = new Map(Object.entries(model.vocab));
+    this.marking = marking.map(replacement);
+    this.unmarking = decoder.decoders.filter(({ type }) => type === "Replace").map(replacement);
+    this.mark = isUnigram ? this.unmarking.find(({ content }) => !content).text : null;
+    this.escape = isUnigram ? this.unmarking.at(-1).content : null;  // with a digit after it, it is one character
+    this.vocabulary = new Map(isUnigram ? model.vocab.map(([token], id) => [token, id]) : Object.entries(model.vocab));
     for (const { content, id } of added) this.vocabulary.set(content, id);
+    if (isUnigram) {
+      this.scores = model.vocab.map(([, score]) => score);
+      this.unknown = Math.min(...this.scores) - UNKNOWN;
+      this.longest = Math.max(...model.vocab.map(([token]) => [...token].length));
+    }
     this.tokens = [];
     for (const [token, id] of this.vocabulary) this.tokens[id] = token;
     this.special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
-    this.merges = new Map(model.merges.map(([left, right], rank) =>
+    this.merges = new Map((model.merges ?? []).map(([left, right], rank) =>
       [this.pair(this.vocabulary.get(left), this.vocabulary.get(right)), [rank, this.vocabulary.get(left + right)]]));
     this.end = ending.single.at(-1).SpecialToken.id;
     this.tags = Object.fromEntries(added.flatMap(({ content, id }) => {
@@ -36,12 +48,34 @@ export class Tokenizer {
 
   encode(text) {
     const ids = [], offsets = [];
-    if (text) for (const { id, start, end } of this.pieces(this.prepended + wellFormed(text))) {
-      ids.push(id);
-      const shift = this.prepended.length;  // what is prepended has the offset of the first character
-      offsets.push([Math.max(0, start - shift), Math.max(1, end - shift)]);
+    if (text) {
+      const { letters, places } = this.marked([...this.prepended, ...wellFormed(text)]);
+      for (const { id, start, end } of this.pieces(letters.join(""))) {
+        ids.push(id);
+        const shift = this.prepended.length;  // what is prepended has the offset of the first character
+        offsets.push([Math.max(0, places[start] - shift), Math.max(1, places[end - 1] + 1 - shift)]);
+      }
     }
     return { ids: [...ids, this.vocabulary.get(this.end)], offsets: [...offsets, [0, 0]] };
+  }
+
+  // The characters with marks for capital letters, each with the place of the one that it comes from.
+  marked(letters) {
+    let places = letters.map((_, i) => i);
+    for (const { pattern, content } of this.marking) {
+      const text = letters.join("");
+      if (text.search(pattern) < 0) continue;
+      const found = [], from = [];
+      let at = 0, index = 0;  // characters and UTF-16 units
+      for (const match of text.matchAll(pattern)) {
+        const start = at + [...text.slice(index, match.index)].length, end = start + [...match[0]].length;
+        found.push(...letters.slice(at, start), ...content);
+        from.push(...places.slice(at, start), ...Array.from(content, () => places[end - 1]));
+        [at, index] = [end, match.index + match[0].length];
+      }
+      [letters, places] = [[...found, ...letters.slice(at)], [...from, ...places.slice(at)]];
+    }
+    return { letters, places };
   }
 
   // The tokens of a text: { id, start, end } in code points.
@@ -49,7 +83,8 @@ export class Tokenizer {
     let place = 0;
     for (const piece of this.cut(text)) {
       const characters = [...piece];
-      for (const { id, start, end } of this.merged(this.symbols(characters)))
+      const found = this.scores ? this.likeliest(characters) : this.merged(this.symbols(characters));
+      for (const { id, start, end } of found)
         yield { id, start: place + start, end: place + end };
       place += characters.length;
     }
@@ -74,6 +109,27 @@ export class Tokenizer {
       const spelt = Array.from(new TextEncoder().encode(character), byteName);
       return spelt.map((name) => ({ id: this.vocabulary.get(name), start, end }));
     });
+  }
+
+  // The tokens with the highest sum of scores (Viterbi 1967); of equal ones the first found.
+  likeliest(characters) {
+    const best = [{ score: 0 }];
+    for (let start = 0; start < characters.length; start++) {
+      const { score } = best[start], last = Math.min(start + this.longest, characters.length);
+      const offer = (end, id, more) => {
+        if (!best[end] || score + more > best[end].score) best[end] = { score: score + more, start, id };
+      };
+      for (let token = "", end = start + 1; end <= last; end++) {
+        token += characters[end - 1];
+        const id = this.vocabulary.get(token);
+        if (id !== undefined) offer(end, id, this.scores[id]);
+        else if (end === start + 1) offer(end, null, this.unknown);
+      }
+    }
+    const found = [];
+    for (let end = characters.length; end > 0; end = best[end].start) found.unshift({ end, ...best[end] });
+    return found.flatMap(({ id, start, end }) => id === null
+      ? this.symbols(characters.slice(start, end)).map((one) => ({ ...one, start, end })) : [{ id, start, end }]);
   }
 
   // Joins the neighbours that were joined first in training, leftmost first, until none are left.
@@ -104,10 +160,16 @@ export class Tokenizer {
       text += this.tokens[id];
     }
     spelt();
+    for (const { pattern, content } of this.unmarking) text = text.replaceAll(pattern, () => content);
     return text.startsWith(this.prepended) ? text.slice(this.prepended.length) : text;
   }
 
   label(id) { return printable(this.tokens[id] ?? `<${id}>`).replaceAll(" ", "▁"); }
+}
+
+// What a step of the normaliser or the decoder replaces.
+function replacement({ pattern: { String: text, Regex: regex }, content }) {
+  return { pattern: new RegExp(regex ? inJavaScript(regex) : text, "gu"), text, content };
 }
 
 const byteName = (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;

@@ -67,7 +67,8 @@ export function tokenSpans(tokenizer, ids, text, language) {
 // The characters of each token, null for a special one; the space before the first is not part of the text.
 function placesOf(tokenizer, ids) {
   const plain = ids.filter((id) => !tokenizer.special.has(id)), { prepended } = tokenizer;
-  let place = plain.length && tokenizer.tokens[plain[0]].startsWith(prepended) ? -[...prepended].length : 0;
+  const first = plain.find((id) => tokenizer.tokens[id] !== tokenizer.mark);  // a mark is no character
+  let place = tokenizer.tokens[first]?.startsWith(prepended) ? -[...prepended].length : 0;
   const found = new Map();
   for (let k = 0; k < ids.length;) {
     const id = ids[k];
@@ -76,9 +77,10 @@ function placesOf(tokenizer, ids) {
     while (k < ids.length && isByte(ids[k])) run.push(parseInt(tokenizer.tokens[ids[k++]].slice(3, 5), 16));
     if (run.length) {
       place = placeBytes(run, (i, start, end) => found.set(k - run.length + i, [start, end]), place);
+      if (tokenizer.escape && tokenizer.decode(ids.slice(0, k)).endsWith(tokenizer.escape)) place -= 1;  // and a digit
       continue;
     }
-    const { length } = [...tokenizer.tokens[id]];
+    const length = tokenizer.tokens[id] === tokenizer.mark ? 0 : [...tokenizer.tokens[id]].length;
     found.set(k, [Math.max(0, place), Math.max(0, place += length)]);
     k += 1;
   }
