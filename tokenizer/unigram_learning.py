@@ -41,7 +41,8 @@ class Arcs:
             for start, end in spans(text):
                 if (token := index.get(text[start:end])) is not None:
                     found.extend((row, start, end, token))
-        return cls(*np.array(found).reshape(-1, 4).T.copy(), np.array([*map(len, texts)]))
+        row_A, start_A, end_A, token_A = np.array(found).reshape(-1, 4).T.copy()
+        return cls(row_A, start_A, end_A, token_A, np.array([*map(len, texts)]))
 
     def only(self, kept_V: np.ndarray, kept_P: np.ndarray) -> Arcs:
         """Those of the candidates and in the texts that are kept, which are counted anew."""

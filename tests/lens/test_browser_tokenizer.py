@@ -4,11 +4,10 @@ import json
 from random import Random
 
 import pytest
+from node import Node
 
-from seq2see.lens.explorer import bundle
 from seq2see.tokenizer import train_tokenizer
 
-pytestmark = pytest.mark.browser
 TEXTS = ["The goat didn't see Tom's Umbrella, did it?", "L’été, J'ai 10 000 ans\u00a0: « Où ? »", "NATO and McCoy."] * 4
 PIECES = (
     "⇧", "\ue000", "\ue0000", "\ue0001", " ", "  ", "A", "É", "Aa", "<unk>", "<0x41>", "ABC", "'", "’", "l'", "ß",
@@ -26,15 +25,13 @@ ASK = """([json, texts]) => {
 
 
 @pytest.mark.parametrize("model_type", ["bpe", "unigram"])
-def test_tokens_are_those_of_python(browser, model_type):
+def test_tokens_are_those_of_python(model_type):
     tokenizer = train_tokenizer(TEXTS, vocab_size=450, languages=["fr"], model_type=model_type)
     draw = Random(0)
     texts = [*TEXTS[:3], *("".join(draw.choices(PIECES, k=draw.randint(0, 9))) for _ in range(500))]
-    tab = browser.new_page()
-    tab.add_script_tag(content=bundle("tokenizer", "words"))
     backend = tokenizer.backend_tokenizer
-    found = tab.evaluate(ASK, [backend.to_str(), texts])
-    tab.close()
+    with Node("tokenizer", "words") as node:
+        found = node.evaluate(ASK, [backend.to_str(), texts])
     for text, (ids, offsets, spans, decoded) in zip(texts, json.loads(json.dumps(found)), strict=True):
         backend.encode_special_tokens = True
         encoded = backend.encode(text, add_special_tokens=False)

@@ -6,7 +6,7 @@ are held out: the pairs have them in the singular alone, and their plurals are f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -73,7 +73,7 @@ def filled(
     return _fill(source, here), _fill(forms[-1] if feminine else forms[0], there), language
 
 
-def _fill(frame: str, values: dict[str, object]) -> str:
+def _fill(frame: str, values: Mapping[str, object]) -> str:
     capitals = {name.capitalize(): str(value)[:1].upper() + str(value)[1:] for name, value in values.items()}
     return frame.format(**values, **capitals)
 

@@ -82,8 +82,8 @@ def find_nouns(pairs: Iterable[Pair], language: str) -> list[Noun]:
             several.update(SEVERAL.findall(target))
             die.update(DIE.findall(target))
     best = dict[tuple[str, str], str]()
-    for (noun, word), _ in sorted(met.items(), key=lambda item: (item[1], item[0])):
-        best["en", noun], best[language, word] = word, noun
+    for (noun, partner), _ in sorted(met.items(), key=lambda item: (item[1], item[0])):
+        best["en", noun], best[language, partner] = partner, noun
     return [
         Noun(noun, plural(noun, "en"), word, words, a, the)
         for noun in sorted(countable - INVARIABLE)

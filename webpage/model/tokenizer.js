@@ -68,7 +68,7 @@ export class Tokenizer {
       const found = [], from = [];
       let at = 0, index = 0;  // characters and UTF-16 units
       for (const match of text.matchAll(pattern)) {
-        const start = at + [...text.slice(index, match.index)].length, end = start + [...match[0]].length;
+        const start = at + Array.from(text.slice(index, match.index)).length, end = start + [...match[0]].length;
         found.push(...letters.slice(at, start), ...content);
         from.push(...places.slice(at, start), ...Array.from(content, () => places[end - 1]));
         [at, index] = [end, match.index + match[0].length];
