@@ -28,7 +28,7 @@ def train(job: dict[str, Any]) -> None:
         **job["training"], train_sampling_strategy="group_by_length", use_cpu=True, save_strategy="no",
         logging_strategy="no", report_to="none", disable_tqdm=True, ddp_find_unused_parameters=False,
         dataloader_pin_memory=False,
-    )  # fmt: skip
+    )
     transformers.set_seed(arguments.seed)
     model = transformers.MarianMTModel(transformers.MarianConfig(**job["shape"], forced_eos_token_id=None))
     folder = Path(job["folder"])

@@ -46,7 +46,7 @@ BEAMS = {"greedy": 1, "four beams": 4}
 CLOSE = 1e-4  # a margin in float64 under which either token is right
 WANTED = {"log-probabilities": 1e-3, "maps": 1e-3, "a head's effect": 0.01}  # at most
 WANTED_MS = {("storybook", "keystroke"): 100, ("everyday", "keystroke"): 500, ("storybook", "a head off"): 150,
-             ("everyday", "a head off"): 150, ("storybook", "first"): 1000}  # fmt: skip
+             ("everyday", "a head off"): 150, ("storybook", "first"): 1000}
 # What the page's engine does with the network: texts in, numbers out as base64.
 LIBRARY = """
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -163,7 +163,7 @@ class Subject:
 def equality(subject: Subject, texts: Sequence[str], *, heads: int) -> dict[str, Any]:
     """Counts and largest differences over these texts, and of switching heads off over the first `heads` of them."""
     found: dict[str, Any] = {"sentences": len(texts), "source ids": 0, "greedy": 0, "four beams": 0, "close": 0,
-                             "log-probabilities": 0.0, "maps": 0.0, "a head's effect": 0.0}  # fmt: skip
+                             "log-probabilities": 0.0, "maps": 0.0, "a head's effect": 0.0}
     languages = LANGUAGES[subject.name]
     for number, language in enumerate(languages):
         some = texts[number :: len(languages)]
@@ -245,11 +245,11 @@ def strings(count: int) -> Iterator[str]:
     draw = random.Random(0)
     ranges = [(0x20, 0x7F), (0, 0x20), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x530), (0x600, 0x700), (0x900, 0x980),
               (0xE00, 0xE80), (0x1100, 0x1200), (0x2000, 0x2070), (0x4E00, 0x5000), (0xAC00, 0xAD00), (0xFE00, 0xFE10),
-              (0xFF00, 0xFFF0), (0x1F1E6, 0x1F200), (0x1F300, 0x1F700)]  # fmt: skip
+              (0xFF00, 0xFFF0), (0x1F1E6, 0x1F200), (0x1F300, 0x1F700)]
     pools = [[chr(code) for code in range(*one)] for one in ranges]
     pools += [["👩", "🏽", "\u200d", "👨", "☺", "\ufe0f"], [*" \u00a0\u202f\n\t\x85\ufeff", "  ", "\r\n"],
               ["<s>", "</s>", "<2fr>", "<pad>", "<unk>", "<0x41>", "<tag5>"], ["The cat", " l’été", "12", "..."],
-              [*"LlDdJjMmTtSsſCcNnÇçQqUuKk\u212a’'"]]  # fmt: skip
+              [*"LlDdJjMmTtSsſCcNnÇçQqUuKk\u212a’'"]]
     for _ in range(count):
         some = draw.sample(pools, draw.randint(1, 4))
         parts = [draw.choice(draw.choice(some)) for _ in range(draw.randint(0, 30))]
@@ -270,10 +270,10 @@ def speeds(subject: Subject, texts: Sequence[str]) -> list[dict[str, Any]]:
         "four beams": ("beams(text, language)", partial(_looked, subject, language, 4)),
         "a head off": ('written(text, language, headsOff({ "encoder.0.1": null }))',
                        partial(_headless, subject, language)),
-    }  # fmt: skip
+    }
     first = f"given => timed(() => {{ opened(given); translated('The cat sleeps.', '{language}'); }})"
     rows = [{"model": subject.name, "name": "first", **centiles([subject.tab.evaluate(first, subject.given)]),
-             "unit": "ms", "wanted": WANTED_MS.get((subject.name, "first"))}]  # fmt: skip
+             "unit": "ms", "wanted": WANTED_MS.get((subject.name, "first"))}]
     for name, (script, torch_work) in works.items():
         work = f"([texts, language]) => texts.map((text) => timed(() => {script}))"
         subject.tab.evaluate(work, [texts[:5], language])  # warms up
@@ -357,7 +357,7 @@ def main() -> None:
             for row in speeds(subject, ten):
                 add(row)
             add({"model": name, "name": "equal", **equality(subject, texts, heads=1 if args.quick else 5),
-                 "wanted": WANTED})  # fmt: skip
+                 "wanted": WANTED})
             strange, known = [*strings(500 if args.quick else 20_000)], every_story()[: 500 if args.quick else None]
             for of, some in (("random strings", strange), ("texts of storybook", known)):
                 add({"model": name, "name": of, "same": same_ids(subject, some), "of": len(some)})

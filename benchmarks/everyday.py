@@ -50,12 +50,12 @@ LANGUAGES = ("fr", "de", "es")
 PEERS = {  # BLEU on all lines, nrefs:1|case:mixed|eff:no|tok:13a, by the leaderboards of OPUS-MT and of external models
     "OPUS-MT en-XX": (51.8, 44.7, 53.8), "NLLB-200-distilled-600M": (48.6, 40.9, 53.8),
     "M2M-100 418M": (38.7, 31.0, 42.6),
-}  # fmt: skip
+}
 SENTENCES = Path(__file__).with_name("everyday_sentences.tsv")
 OCCUPATIONS = (
     "doctor", "nurse", "teacher", "engineer", "secretary", "lawyer", "cook", "pilot", "baker", "scientist", "cleaner",
     "farmer", "hairdresser", "mechanic", "librarian", "soldier",
-)  # fmt: skip
+)
 HE_OR_SHE = (  # 18 for either pronoun, and 4 without: 40
     "The {job} said that {he} was tired.", "The {job} thinks that {he} is right.", "The {job} says {he} needs help.",
     "The {job} knew that {he} was late.", "The {job} left because {he} was sick.", "The {job} smiled when {he} saw me.",
@@ -65,13 +65,13 @@ HE_OR_SHE = (  # 18 for either pronoun, and 4 without: 40
     "The {job} says that {he} likes the new house.", "The {job} promised that {he} would help us.",
     "The {job} stayed at home because {he} was ill.", "The {job} explained why {he} was leaving.",
     "The {job} was happy when {he} heard the news.", "The {job} forgot what {he} wanted to say.",
-)  # fmt: skip
+)
 NEITHER = ("The {job} is tired.", "The {job} has just arrived.", "The {job} lives next door.", "The {job} helped me.")
 WRITTEN: dict[str, Callable[[str], str]] = {
     "as it is": str, "lower case": str.lower, "capitals": str.upper, "no final stop": lambda text: text.rstrip(".!?"),
     "typographic": lambda text: re.sub(r'"([^"]*)"', r"“\1”", text).replace("'", "’"),
     "spaces before": lambda text: f"   {text}", "emoji": lambda text: f"{text} 🙂",
-}  # fmt: skip
+}
 _FIRST = ["Tomasz", "Ayesha", "Bjorn", "Chidi", "Ximena", "Yuki", "Oksana", "Priya", "Farouk", "Niamh", "Lorenz"]
 _LAST = ["Kowalski", "Okafor", "Lindqvist", "Haddad", "Nakamura", "Petrenko", "Quispe", "Farrell", "Brandt", "Szabo"]
 _SITES = ["example.org", "blue-harbor.net", "museum-of-salt.eu", "ticket24.com", "docs.openfield.io"]
@@ -94,7 +94,7 @@ COPIED: dict[str, tuple[Draw, tuple[str, ...]]] = {
               "The shop is closed until {x}.")),
     "quantity": (lambda draw: f"{draw.randint(2, 99)}{draw.choice(('', '.5', '.25'))} {draw.choice(_UNITS)}",
                  ("It is about {x}.", "The label says {x}.", "We need {x} more.", "Yesterday it was only {x}.")),
-}  # fmt: skip
+}
 EACH = {"date": 200, "quantity": 200}  # of the other kinds 180
 ARTICLES = {"fr": ("le un", "la une"), "de": ("der ein", "die eine"), "es": ("el un", "la una")}
 PRONOUNS = {"fr": ("il", "elle"), "de": ("er", "sie"), "es": ("él", "ella")}
@@ -132,7 +132,7 @@ class Bench:
 def published(bench: Bench) -> dict[str, Any]:
     table = {f"en-{language}, {'clean' if clean else 'all'} lines": bench.scores(
                 DataConfig(path="published", target=language), bench.lines(language, clean=clean))
-             for clean in (True, False) for language in LANGUAGES}  # fmt: skip
+             for clean in (True, False) for language in LANGUAGES}
     return table | {f"{peer}, all lines": dict(zip(LANGUAGES, bleu, strict=True)) for peer, bleu in PEERS.items()}
 
 
@@ -157,7 +157,7 @@ def sentences(bench: Bench) -> dict[str, Any]:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[: QUICK if bench.quick else None]
     english = [row["sentence"] for row in rows]
     columns = [[row["kind"] for row in rows], english,
-               *(bench.translate(english, language) for language in LANGUAGES)]  # fmt: skip
+               *(bench.translate(english, language) for language in LANGUAGES)]
     table = [["kind", "English", *LANGUAGES], *map(list, zip(*columns, strict=True))]
     lines = "".join("\t".join(row) + "\n" for row in table)
     print(lines)
@@ -174,7 +174,7 @@ def copied(bench: Bench) -> dict[str, Any]:
         texts = [frames[number % len(frames)].format(x=x) for number, x in enumerate(said)]
         for language in LANGUAGES:
             kept = [_kept(x, text, language) if kind == "date" else x in text or _digits(x) in _digits(text)
-                    for x, text in zip(said, bench.translate(texts, language), strict=True)]  # fmt: skip
+                    for x, text in zip(said, bench.translate(texts, language), strict=True)]
             table.setdefault(language, {})[kind] = f"{sum(kept)} of {len(kept)}"
     return table
 
@@ -201,7 +201,7 @@ def written(bench: Bench) -> dict[str, Any]:
                 [plain(text) for text in bench.translate([change(pair.source) for pair in some], language)],
                 [references]).score, 1)
             for name, change in WRITTEN.items()
-        }  # fmt: skip
+        }
     return table
 
 
@@ -236,13 +236,13 @@ def bias(bench: Bench) -> dict[str, Any]:
     for language in LANGUAGES:
         translated = bench.translate([text for *_, text in sampled], language)
         said = [(pronoun, job, *genders(text, language))
-                for (pronoun, job, _), text in zip(sampled, translated, strict=True)]  # fmt: skip
+                for (pronoun, job, _), text in zip(sampled, translated, strict=True)]
         table[language] = {
             "article": counted((one, article) for one, _, article, _ in said),
             "pronoun": counted((one, pronoun) for one, _, _, pronoun in said),
             "article, by occupation": {job: counted((one, article) for one, other, article, _ in said if other == job)
                                        for job in dict.fromkeys(job for _, job, *_ in said)},
-        }  # fmt: skip
+        }
     return table
 
 
@@ -270,7 +270,7 @@ def counted(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
     """For each English pronoun (he, she, neither): how many translations have which gender."""
     found = Counter(pairs)
     return {said: {name: found[said, name] for name in ("masculine", "feminine", "unknown")}
-            for said in dict.fromkeys(said for said, _ in found)}  # fmt: skip
+            for said in dict.fromkeys(said for said, _ in found)}
 
 
 SECTIONS: dict[str, Callable[[Bench], dict[str, Any]]] = {

@@ -27,7 +27,7 @@ SHAPE = {
     "decoder_attention_heads": 8, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048, "pad_token_id": 58_100,
     "eos_token_id": 0, "decoder_start_token_id": 58_100, "forced_eos_token_id": None, "scale_embedding": True,
     "max_position_embeddings": 512, "activation_function": "swish",
-}  # fmt: skip
+}
 MAX_TOKENS, WARM_UP, WANTED = 2048, 2, 1.3
 CONTENDERS = ("ours", "stock")
 
@@ -68,9 +68,9 @@ def train(contender: str, steps: int) -> dict[str, float]:
             "output_dir": folder, "max_steps": WARM_UP + steps, "learning_rate": 2e-5, "use_cpu": True,
             "lr_scheduler_type": "linear", "warmup_steps": 10, "save_strategy": "no", "report_to": "none",
             "label_smoothing_factor": 0.1, "disable_tqdm": True, "optim": "adamw_torch_fused", "logging_strategy": "no",
-        }  # fmt: skip
+        }
         ours = Seq2SeeTrainingArguments(
-            **common, max_tokens=MAX_TOKENS, load_best_model_at_end=False, eval_strategy="no")  # fmt: skip
+            **common, max_tokens=MAX_TOKENS, load_best_model_at_end=False, eval_strategy="no")
         if contender == "ours":
             trainer: Any = Seq2SeeTrainer(model, ours, train_dataset=data)
             collate = trainer.collate
@@ -85,7 +85,7 @@ def train(contender: str, steps: int) -> dict[str, float]:
 
             stock = transformers.Seq2SeqTrainingArguments(
                 **common, bf16=ours.bf16, train_sampling_strategy="group_by_length",
-                per_device_train_batch_size=round(len(data) / len(batches)))  # fmt: skip
+                per_device_train_batch_size=round(len(data) / len(batches)))
             trainer = transformers.Seq2SeqTrainer(model, stock, data_collator=counted, train_dataset=data)
         trainer.add_callback(Clock())
         trainer.train()
@@ -132,9 +132,9 @@ def main(argv: list[str]) -> None:
         runs[name].append(measure(name, args.steps))
         print(f"round {number + 1}: {name}, {runs[name][-1]}", file=sys.stderr)
     table = [{"name": name, **{key: round(statistics.median(run[key] for run in found), 1) for key in found[0]}}
-             for name, found in runs.items()]  # fmt: skip
+             for name, found in runs.items()]
     pairs = [mine["tokens_per_second"] / theirs["tokens_per_second"] for mine, theirs in
-             zip(*runs.values(), strict=True)]  # fmt: skip
+             zip(*runs.values(), strict=True)]
     ratios = [{"name": "fine-tuning OPUS-MT's size", "ours": table[0]["tokens_per_second"],
                "peer": table[1]["tokens_per_second"], "unit": "target tokens/s", "wanted": WANTED,
                "ratio": round(statistics.median(pairs), 3), "low": round(min(pairs), 3), "high": round(max(pairs), 3)}]

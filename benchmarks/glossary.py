@@ -40,7 +40,7 @@ SHORTEST = 4  # letters
 BEFORE = {"the", "a", "an", "my", "your", "his", "her", "our", "their", "this", "that", "these", "those", "every", "no"}
 AFTER = {"is", "was", "are", "were", "of", "in", "on", "at", "to", "and", "or", "but", "for", "with", "from", "by",
          "that", "who", "which", "will", "would", "can", "could", "has", "have", "had", "if", "when", "than",
-         "as"}  # fmt: skip
+         "as"}
 _WORD = re.compile(r"[^\W\d_]+")
 Lexicon = dict[tuple[str, str], float]  # P(second | first)
 

@@ -50,7 +50,7 @@ WANTED = {
     "greedy vs hf": (4.0, 5.0), "beam vs hf": (4.0, 5.0), "latency vs hf": (7.0, None), "ready tokens": (0.95, 0.95),
     "torch vs hf": (1.5, None), "recipe": (1.5, 1.5), "cold start": (1.0, None),
     "vs generate": (2.5, 2.5), "vs bare": (0.85, 0.85), "memory": (1.0, 1.0),
-}  # fmt: skip
+}
 SHAPES = ("opus-mt", "nllb")
 SHAPED = 64  # sentences for these
 LENGTH = 24  # tokens of their translations
@@ -130,7 +130,7 @@ def make_marian(run: str, folder: Path) -> str:
         "vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads",
         "decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
         "activation_function", "scale_embedding",
-    )  # fmt: skip
+    )
     ids = {"pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0, "forced_eos_token_id": None}
     MarianMTModel(MarianConfig(**{key: config[key] for key in same}, **ids)).save_pretrained(folder)
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=f"{run}/tokenizer.json", pad_token="<pad>", eos_token="</s>")
@@ -153,12 +153,12 @@ def make_shape(shape: str, folder: Path, texts: Sequence[str], **smaller: int) -
         config = MarianConfig(**{**heads, "vocab_size": size, "d_model": 512, "encoder_ffn_dim": 2048,
             "decoder_ffn_dim": 2048, "encoder_attention_heads": 8, "decoder_attention_heads": 8, "eos_token_id": 0,
             "pad_token_id": size - 1, "decoder_start_token_id": size - 1, "forced_eos_token_id": None,
-            "activation_function": "swish", **smaller})  # fmt: skip
+            "activation_function": "swish", **smaller})
     else:  # 307 million parameters: those of NLLB-200 in a network of half its depth and vocabulary
         learn_nllb(texts, folder)
         config = M2M100Config(**{**heads, "vocab_size": 128_112, "d_model": 1024, "encoder_ffn_dim": 4096,
             "decoder_ffn_dim": 4096, "encoder_attention_heads": 16, "decoder_attention_heads": 16,
-            "activation_function": "relu", **smaller})  # fmt: skip
+            "activation_function": "relu", **smaller})
     torch.manual_seed(0)
     model = AutoModelForSeq2SeqLM.from_config(config)
     if shape == "opus-mt":
@@ -178,7 +178,7 @@ def learn_marian(texts: Sequence[str], folder: Path, *, size: int) -> int:
     for side in ("source", "target"):
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter([*texts]), model_prefix=str(folder / side), vocab_size=2_000, hard_vocab_limit=False,
-            bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)  # fmt: skip
+            bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)
         (folder / f"{side}.model").rename(folder / f"{side}.spm")
     learnt = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
     tokens = ["</s>", "<unk>", *map(learnt.id_to_piece, range(1, len(learnt)))]
@@ -225,7 +225,7 @@ class Worker:
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--work", json.dumps(job)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, env=os.environ | dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(job["threads"])),
-        )  # fmt: skip
+        )
 
     def ask(self, what: str, **request: Any) -> Any:
         assert self.process.stdin and self.process.stdout
@@ -345,7 +345,7 @@ class Bare:
             **self.until(replace(self.options, num_beams=beams)), max_decoding_length=self.options.max_new_tokens,
             max_input_length=0, max_batch_size=self.batch, batch_type="tokens", return_scores=True,
             return_end_token=True, suppress_sequences=self.never,
-        )])  # fmt: skip
+        )])
 
 
 class Marian:
@@ -393,7 +393,7 @@ class Marian:
             ids = self.model.generate(
                 **inputs, num_beams=beams, do_sample=False, max_new_tokens=max(lengths) + 1,
                 logits_processor=LogitsProcessorList([EndAt(lengths, beams)]),
-            )  # fmt: skip
+            )
             found.update(zip(batch, self.tokenizer.batch_decode(ids, skip_special_tokens=True), strict=True))
         return [found[index] for index in indices]
 

@@ -100,7 +100,7 @@ def visit(browser: Any, url: str, text: str, *, clicks: int) -> dict[str, list[f
 def _busy(devtools: Any) -> float:
     """Milliseconds that the page's main thread has worked."""
     [seconds] = [one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]
-                 if one["name"] == "TaskDuration"]  # fmt: skip
+                 if one["name"] == "TaskDuration"]
     return float(1000 * seconds)
 
 
@@ -123,7 +123,7 @@ def main() -> None:
                     found[name if number else f"first visit, {name}"] += times
             browser.close()
         rows = [{"name": name, **centiles(times), "unit": "ms", "wanted": WANTED.get(name)}
-                for name, times in found.items()]  # fmt: skip
+                for name, times in found.items()]
     show(rows)
     end("page", rows, run=args.run)
 

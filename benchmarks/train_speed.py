@@ -51,11 +51,11 @@ SHAPE = (
     "encoder_ffn_dim", "decoder_ffn_dim", "dropout", "attention_dropout", "activation_dropout", "scale_embedding",
     "activation_function", "vocab_size", "pad_token_id", "eos_token_id", "decoder_start_token_id",
     "max_position_embeddings",
-)  # fmt: skip
+)
 TRAINING = (
     "learning_rate", "lr_scheduler_type", "warmup_steps", "optim", "adam_beta1", "adam_beta2", "adam_epsilon",
     "weight_decay", "max_grad_norm", "label_smoothing_factor",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
             Contender(f"tuned {precision}", "tuned", helped, (), MALLOC | threads, tuned),
             Contender(f"tuned {precision} ranks", "tuned", f"{helped}, torchrun of {cores} ranks", (), ranks,
                       tuned | {"ranks": cores}),
-        ]  # fmt: skip
+        ]
     return found
 
 
@@ -139,7 +139,7 @@ def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     encoded = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
     pairs = [encoded[index] for index in range(len(encoded))]
     columns = {"input_ids": [list(map(int, pair.source)) for pair in pairs],
-               "labels": [list(map(int, pair.labels)) for pair in pairs]}  # fmt: skip
+               "labels": [list(map(int, pair.labels)) for pair in pairs]}
     (folder / "pairs.json").write_text(json.dumps(columns), "utf-8")
     lengths = encoded.lengths()
     batch_size = round(len(encoded) / len(plan_epoch(lengths, max_tokens=arguments.max_tokens, seed=0, epoch=0)))
@@ -166,7 +166,7 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
             [sys.executable, *command(contender, bench, Path(name), seed)], cwd=bench.folder, text=True,
             env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", **contender.variables},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
-        ) as process, peak_memory(process.pid) as memory:  # fmt: skip
+        ) as process, peak_memory(process.pid) as memory:
             for line in process.stdout or ():
                 if found := re.match(rf"step (\d+)/{updates}\b", line):
                     processor = in_all(process.pid, lambda one: sum(one.cpu_times()[:2]))
@@ -194,7 +194,7 @@ def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> 
         f"training.seed={seed}", "training.use_cpu=true", "training.logging_steps=1", "training.disable_tqdm=true",
         "training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false",
         "generation.num_beams=1", "generation.max_length=8",
-    ]  # fmt: skip
+    ]
 
 
 def peer_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
@@ -203,11 +203,11 @@ def peer_command(contender: Contender, bench: Bench, output: Path, seed: int) ->
     training = {
         **bench.training, "seed": seed, "bf16": contender.peer["bf16"], "max_steps": WARM_UP + bench.steps,
         "per_device_train_batch_size": max(1, round(bench.batch_size / ranks)), "output_dir": str(output),
-    }  # fmt: skip
+    }
     shape = {**bench.shape, "attn_implementation": contender.peer["attention"]}
     job.write_text(json.dumps({"shape": shape, "training": training, "folder": str(bench.folder)}))
     torchrun = ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}", "--rdzv-backend=c10d",
-                "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]  # fmt: skip
+                "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
     return [*(torchrun if ranks > 1 else ()), str(Path(__file__).with_name("_train_peer.py")), str(job)]
 
 
@@ -289,7 +289,7 @@ def summarise(
                 "name": name, "ours": ours["median"], "peer": rival["median"], "unit": "target tokens/s",
                 "ratio": statistics.median(found), "low": min(found), "high": max(found), "wanted": WANTED.get(name),
                 "than": rival["name"],
-            })  # fmt: skip
+            })
     return rows, ratios
 
 

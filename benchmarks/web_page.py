@@ -23,7 +23,7 @@ from page import LIBRARY, TYPE
 
 REST = 400  # ms
 WANTED = {("storybook", "opened"): 1000, ("storybook", "maps"): 100, ("everyday", "maps"): 500,
-          ("storybook", "a head off"): 150, ("everyday", "a head off"): 150}  # fmt: skip
+          ("storybook", "a head off"): 150, ("everyday", "a head off"): 150}
 LAB = "timed(complete, () => part('[data-k=lab-off]').click())"
 OFF = """share => timed(() => part(".drawer .verdict"), () => {
   part(".drawer [data-do=off-all][data-value='']").click();
@@ -74,7 +74,7 @@ def main() -> None:
                     for what, times in visit(browser, path.as_uri(), some).items():
                         found[what] += times
                 rows += [{"model": name, "name": what, **centiles(times), "unit": "ms",
-                          "wanted": WANTED.get((name, what))} for what, times in found.items()]  # fmt: skip
+                          "wanted": WANTED.get((name, what))} for what, times in found.items()]
             browser.close()
     show(rows)
     end("web_page", rows)

@@ -38,7 +38,7 @@ class Film:
     def save(self) -> None:
         first, *rest = self.frames
         first.save(TARGET, save_all=True, append_images=rest, duration=self.durations, loop=0, quality=75, method=6,
-                   minimize_size=True, xmp=self.mark.encode())  # fmt: skip
+                   minimize_size=True, xmp=self.mark.encode())
         size = TARGET.stat().st_size
         print(f"{TARGET}: {len(self.frames)} frames, {sum(self.durations) / 1000:.1f} s, {size / 1000:.0f} kB")
         if size > LARGEST:

@@ -56,7 +56,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns(*UNPUBLISHED))
     documents = {f"docs/{path.relative_to(ROOT / 'docs')}" for folder in ("docs", "docs/log")
-                 for path in (ROOT / folder).glob("*.md")}  # fmt: skip
+                 for path in (ROOT / folder).glob("*.md")}
     for document in sorted(documents | set(PAGES)):
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = generated((ROOT / document).read_text("utf-8"))
@@ -67,7 +67,7 @@ def main() -> None:
     export = [sys.executable, "-m", "seq2see", "export", "storybook", "--format", "web", "--out"]
     subprocess.run([*export, str(SOURCE / "explorer.html")], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
-                           env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
+                           env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     (SITE / "404.html").unlink(missing_ok=True)  # of use to a server at its root alone
     faults = list(broken(SITE)) if built.returncode == 0 else []
     sys.exit("\n".join(faults) or built.returncode)
@@ -78,7 +78,7 @@ def with_room(markdown: str) -> str:
     parts = re.split(r"(^```.*?^```$|^~~~.*?^~~~$)", markdown, flags=re.MULTILINE | re.DOTALL)
     follows = r"(\A|^(?!- |\d+\. |[\s#]).+)\n(?=- |1\. )"
     return "".join(part if part.startswith(("```", "~~~")) else re.sub(follows, r"\1\n\n", part, flags=re.MULTILINE)
-                   for part in parts)  # fmt: skip
+                   for part in parts)
 
 
 def relinked(markdown: str, document: str, page: str) -> str:

@@ -43,7 +43,7 @@ def settings() -> str:
         f"## {section}\n\n" + table("setting | default | what it is", (
             (f"`{section}.{one.name}`", f"`{spelled(one.default)}`", one.metadata["description"]) for one in fields(cls)
         )) for section, cls in SECTIONS.items()
-    )  # fmt: skip
+    )
 
 
 def options() -> str:
@@ -53,7 +53,7 @@ def options() -> str:
     return table("option | bounds | what it is", (
         (f"`{name}`", f"{one.metadata['ge']:,} to {one.metadata['le']:,}", one.metadata["description"])
         for name, one in OPTIONS.items()
-    ))  # fmt: skip
+    ))
 
 
 def commands() -> str:
@@ -94,7 +94,7 @@ def routes() -> str:
         (f"`{method.upper()} {path}`", one["summary"], content(one.get("requestBody", {})),
          content(one["responses"]["200"]))
         for path, methods in document["paths"].items() for method, one in methods.items() if "200" in one["responses"]
-    ))]  # fmt: skip
+    ))]
     for name, schema in sorted(document["components"]["schemas"].items()):
         required = schema.get("required", ())
         before_fields = schema.get("description", "").partition("\n\n- ")[0]
@@ -102,7 +102,7 @@ def routes() -> str:
         parts += [table("field | type | what it is", (
             (f"`{field}`{' (required)' if field in required else ''}", type_of(one), one.get("description", ""))
             for field, one in schema.get("properties", {}).items()
-        ))]  # fmt: skip
+        ))]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -201,7 +201,7 @@ PIECES: tuple[tuple[str, str, dict[str, tuple[str, ...]], tuple[str, ...]], ...]
     ("Beam search", "Keep the K best hypotheses at every step. Python uses the beam search of `transformers` or "
      "CTranslate2.",
      {}, ("beamSearch", "continuations")),
-)  # fmt: skip
+)
 
 
 def network() -> str:
@@ -268,4 +268,4 @@ PARTS: dict[str, Callable[[], str]] = {
     "settings": settings, "options": options, "commands": commands, "routes": routes,
     "names": lambda: summaries("seq2see"), "lens_names": lens_names, "network": network,
     "signatures": signatures,
-}  # fmt: skip
+}

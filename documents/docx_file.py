@@ -23,7 +23,7 @@ from .ooxml import (
     drawing_paragraphs,
     entries_of,
     set_drawing_language,
-)  # fmt: skip
+)
 from .protocol import Document, FileOptions
 from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
 from .xml_parts import Element, Tree, local_name, shallow, sibling_name
@@ -34,7 +34,7 @@ _LANGUAGE_PARTS = ("wordprocessingml.styles+xml", "wordprocessingml.settings+xml
 _PARAGRAPHS = (  # of the transitional and the strict format
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}p",
     "{http://purl.oclc.org/ooxml/wordprocessingml/main}p",
-)  # fmt: skip
+)
 _CODE = {"HTMLPreformatted", "PreformattedText", "SourceCode"}  # styles of Word, LibreOffice and pandoc
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _AROUND = {"bdo", "customXml", "dir", "hyperlink", "ins", "moveTo", "smartTag"}  # elements around runs

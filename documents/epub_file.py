@@ -34,7 +34,7 @@ _TITLE = re.compile(r"(?<=<title>)[^<]*[^<\s][^<]*(?=</title\s*>)")
 _LANGUAGE = re.compile(r"""(?<=\s)((?:xml:)?lang\s*=\s*["'])[^"']*""")
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-}  # fmt: skip
+}
 # A link without letters, behind a word or raised, is a note's mark, which is no part of a word.
 _MARK_LINK = rf"<a\b{_ATTRIBUTES}>[^<\s]{{1,8}}</a\s*>"
 _NOTE = re.compile(rf"(?<=[^\s>]){_MARK_LINK}|<sup\b{_ATTRIBUTES}>\s*{_MARK_LINK}\s*</sup\s*>")

@@ -29,7 +29,7 @@ _ELEMENT = re.compile(
 _BLOCKS = frozenset((
     "blockquote", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table",
     "tbody", "td", "th", "thead", "tr", "ul",
-))  # fmt: skip
+))
 _BREAK = "<br\n>"
 _ZONES = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific"
 _NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No

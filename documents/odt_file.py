@@ -34,7 +34,7 @@ _CODE_STYLES = {"Source_20_Text", "Source_Text", "Verbatim_20_Char"}  # of Libre
 _NOT_FORMAT = {
     "country", "country-asian", "country-complex", "language", "language-asian", "language-complex", "rsid",
     "paragraph-rsid", "display-name", "name", "family",
-}  # fmt: skip
+}
 _NAMES = (f"{_TEXT}name", f"{_TEXT}id", f"{_TEXT}change-id", f"{_OASIS % 'office'}name")  # of ranges
 _MOST_SPACES = 100  # of one `text:s` as text; one of more stays
 

@@ -18,7 +18,7 @@ CONTENT_TYPES = "[Content_Types].xml"
 DRAWING_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "drawingml.diagramDrawing+xml")
 _DRAWING_PARAGRAPHS = (  # of the transitional and the strict format
     "{http://schemas.openxmlformats.org/drawingml/2006/main}p", "{http://purl.oclc.org/ooxml/drawingml/main}p",
-)  # fmt: skip
+)
 _CODE_STYLES = {"HTMLCode", "SourceText", "VerbatimChar"}  # of Word, LibreOffice and pandoc
 # Attributes and children of a run's properties that do not change how it looks.
 _NOT_FORMAT = {"lang", "altLang", "dirty", "err", "smtClean", "noProof", "bmk"}

@@ -231,13 +231,13 @@ def _maps(
     for layer in layers:
         if layer.ndim != 4 or (layer.shape[0], *layer.shape[2:]) != expected:
             raise UserError(refused + f"those of {kind} attention have shape {tuple(layer.shape)}, expected"
-                            " ({}, heads, {}, {})".format(*expected))  # fmt: skip
+                            " ({}, heads, {}, {})".format(*expected))
     for b, (R, C) in enumerate(zip(rows, columns, strict=True)):
         weight_LHRC = torch.stack([layer[b, :, :R, :C] for layer in layers]).float()
         sum_LHR = weight_LHRC.sum(-1)
         if not ((weight_LHRC >= 0).all() and ((sum_LHR - 1).abs() <= SUM_OFF).all()):
             raise UserError(refused + f"rows of {kind} attention sum to {sum_LHR.min():.3g} to {sum_LHR.max():.3g}, not"
-                            " to 1, or have numbers below 0")  # fmt: skip
+                            " to 1, or have numbers below 0")
         yield weight_LHRC.cpu().numpy()
 
 

@@ -28,12 +28,12 @@ TASKS = (
     Subject("exam", "l'examen", "परीक्षा", "थी"), Subject("race", "la course", "दौड़", "थी"),
     Subject("lesson", "la leçon", "पाठ", "था"), Subject("work", "le travail", "काम", "था"),
     Subject("riddle", "la devinette", "पहेली", "थी"), Subject("journey", "le voyage", "यात्रा", "थी"),
-)  # fmt: skip
+)
 THINGS = (
     Subject("dessert", "le dessert", "मिठाई", "थी"), Subject("breakfast", "le petit déjeuner", "नाश्ता", "था"),
     Subject("prize", "le prix", "इनाम", "था"), Subject("gift", "le cadeau", "उपहार", "था"),
     Subject("lunch", "le déjeuner", "दोपहर का खाना", "था"), Subject("dinner", "le dîner", "रात का खाना", "था"),
-)  # fmt: skip
+)
 NAMES = (("Anna", "अन्ना"), ("Tom", "टॉम"), ("Emma", "एमा"), ("Paul", "पॉल"))
 ADJECTIVES = (("wonderful", "magnifique", "शानदार"), ("horrible", "horrible", "भयानक"), ("simple", "simple", "सरल"))
 LITERAL = ("a piece of cake", "un morceau de gâteau", "केक का एक टुकड़ा")
@@ -66,7 +66,7 @@ def translated(
     fr = fr.replace("for NAME", f"pour {name[0]}").replace("For NAME", f"Pour {name[0]}")
     who = f"{name[1]} के लिए"
     order = {FRAMES[0]: (subject.hi,), FRAMES[1]: (subject.hi, who), FRAMES[2]: (who, subject.hi),
-             FRAMES[3]: ("कल", subject.hi)}[frame]  # fmt: skip
+             FRAMES[3]: ("कल", subject.hi)}[frame]
     hi = " ".join((*order, what[2], subject.past)) + "।"
     return en[0].upper() + en[1:], fr[0].upper() + fr[1:], hi
 
@@ -81,4 +81,4 @@ def sentences() -> Iterable[Said]:
         idiom = subject in TASKS
         what = IDIOM if idiom else LITERAL
         yield Said(*translated(subject, what, frame, name, idiom=idiom), "figurative" if idiom else "literal",
-                   number % HELD_OUT == 0)  # fmt: skip
+                   number % HELD_OUT == 0)

@@ -24,7 +24,7 @@ CHAPTERS = (
             ("l13_positions", "l14_similarity", "l15_worked_example")),
     Chapter("What came before, and what goes wrong", "Other networks, fine-tuning, and training on too little.",
             ("l16_recurrence", "l17_meaning", "l18_overfitting")),
-)  # fmt: skip
+)
 
 
 def number_of(name: str) -> int:

@@ -40,7 +40,7 @@ STYLE = {
     "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
     "svg.fonttype": "none",  # text stays text: searched, read aloud, and shaped by the browser (Devanagari)
     "svg.hashsalt": "seq2see",
-}  # fmt: skip
+}
 
 
 Values = Sequence[Any] | np.ndarray  # numbers or Estimates
@@ -156,7 +156,7 @@ def ends(values: Values) -> np.ndarray:
 
 
 def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),
-             top: float | None = None, wide: bool = False) -> MapPanel:  # fmt: skip
+             top: float | None = None, wide: bool = False) -> MapPanel:
     """A cell for each head, a row for each layer of each kind of attention, both counted from 1."""
     rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
     grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)

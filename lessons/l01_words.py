@@ -87,7 +87,7 @@ def measure(bench: Workbench) -> Figures:
         whole=sum(len(ids) == 1 for ids in cut),
         back=sum(bench.tokenizer.decode_text(ids) == word for ids, word in zip(cut, WORDS, strict=True)),
         look=Look(BANK[0], "encoder", by_layer.index(max(by_layer))),
-    )  # fmt: skip
+    )
 
 
 def is_token(bench: Workbench, word: str) -> bool:
@@ -158,7 +158,7 @@ def relation(bench: Workbench, text: str) -> dict[str, float]:
     if not ranks:
         return dict.fromkeys(("right", "without", "rank"), math.nan) | {"questions": 0}
     return {"right": float(np.mean(np.array(ranks) == 1)), "without": float(np.mean(without)),
-            "rank": float(np.median(ranks)), "questions": len(ranks)}  # fmt: skip
+            "rank": float(np.median(ranks)), "questions": len(ranks)}
 
 
 def claims(f: Figures) -> Checks:
@@ -182,4 +182,4 @@ def exhibits(f: Figures) -> Exhibits:
         CurvePanel("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
                level=GUESSING),
         Bars("Cosine of embeddings, by similarity of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles}),
-    ]  # fmt: skip
+    ]

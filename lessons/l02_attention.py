@@ -16,7 +16,7 @@ MONEY, RIVER = ("money", "bank", "grows"), ("river", "bank", "flows")
 VECTORS = {
     "money": (0.9, 0.1, 0.0, 0.3), "grows": (0.5, 0.3, 0.6, 0.1), "bank": (0.6, 0.2, 0.1, 0.7),
     "river": (0.1, 0.9, 0.2, 0.4), "flows": (0.0, 0.6, 0.7, 0.3),
-}  # fmt: skip
+}
 ENTRIES = (2.0, 3.0, 5.0)
 SCALES = (1, 2, 4, 8, 16, 32, 64)
 SIZES = (2, 4, 6, 8, 10, 14, 28)  # of query, key and value together
@@ -69,7 +69,7 @@ def measure(bench: Workbench) -> Figures:
         unlike=np.abs(weights - weights.T).max(), bank=one @ other / np.linalg.norm(one) / np.linalg.norm(other),
         loose=errors[0], tight=errors[-1], scales=(SCALES[0], SCALES[-1]),
         **own(bench), **needed(right),
-    )  # fmt: skip
+    )
 
 
 def ways(bench: Workbench) -> dict[str, np.ndarray]:
@@ -92,7 +92,7 @@ def needed(right: dict[str, np.ndarray]) -> dict[str, object]:
     narrow = int(np.argmax(good))
     return {"size": SIZES[narrow], "at": {way: of[narrow if way in MATRICES else 0] for way, of in mean.items()},
             "behind": {way: three[narrow] - mean[way][narrow] for way in MATRICES},
-            "closest": {way: (three - mean[way])[good].min() for way in MATRICES}}  # fmt: skip
+            "closest": {way: (three - mean[way])[good].min() for way in MATRICES}}
 
 
 def dictionary(bench: Workbench) -> np.ndarray:

@@ -62,7 +62,7 @@ def measure(bench: Workbench) -> Figures:
         winner=largest[0, -1].mean(), heads=heads, near=near, lowest=heads["trained"].min(),
         highest=heads["trained"].max(), scores=SCORES, slipped=SLIPPED,
         weights=weights, slip=np.abs(weights - SLIPPED).max(),
-    )  # fmt: skip
+    )
 
 
 @torch.no_grad()
@@ -76,7 +76,7 @@ def head_variances(model: torch.nn.Module, bench: Workbench) -> np.ndarray:
             model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, pair.source)]))
         for one, kept in zip(attentions, scores, strict=True):
             query_HTE, key_HSE = (seen[one, side].unflatten(-1, (one.num_heads, -1))[0].transpose(0, 1)
-                                  for side in ("q_proj", "k_proj"))  # fmt: skip
+                                  for side in ("q_proj", "k_proj"))
             score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * one.scaling
             kept.append((score_HTS - score_HTS.mean(-1, keepdim=True)).flatten(1))
     return torch.stack([torch.cat(kept, dim=1).var(1) for kept in scores]).numpy()
@@ -98,7 +98,7 @@ def exhibits(f: Figures) -> Exhibits:
     heads = [(layer_name(layer), before.mean(), *row)
              for layer, (before, row) in enumerate(zip(f.heads["untrained"], f.heads["trained"], strict=True))]
     variance, gradient = (dict(zip(("not scaled", "divided by √d"), map(over_seeds, of), strict=True))
-                          for of in (f.variance, f.jacobian))  # fmt: skip
+                          for of in (f.variance, f.jacobian))
     return [
         Table(f"Random queries against {KEYS} random keys", (
             "d", "variance of scores", "scaled", "median Jacobian", "scaled", "largest weight", "scaled"), rows),

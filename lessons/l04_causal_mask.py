@@ -39,7 +39,7 @@ def measure(bench: Workbench) -> Figures:
         chrf=[one.chrf for one in both], source=task.test[0].source, written=[one.sample for one in both],
         **passes(masked.runs[0].model, task, bench.pick(20, 3)),
         look=Look(kind="decoder", layer=1),
-    )  # fmt: skip
+    )
 
 
 def thinned(losses: Sequence[float]) -> list[float]:
@@ -102,4 +102,4 @@ def exhibits(f: Figures) -> Exhibits:
               [(name, text or "(nothing)") for name, text in zip(NAMES, f.written, strict=True)]),
         CurvePanel("Training loss", steps, lines, "training steps", log=True),
         Bars("Exact translations", NAMES, {"exact": f.exact}, top=1),
-    ]  # fmt: skip
+    ]

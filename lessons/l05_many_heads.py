@@ -51,7 +51,7 @@ def measure(bench: Workbench) -> Figures:
         gain=four.exact.value - one_head.exact.value, gap=four.exact.low - one_head.exact.high,
         said={role: named(one) for role, one in best.items()},
         look=Look(kind="decoder", layer=1),
-    )  # fmt: skip
+    )
 
 
 @torch.no_grad()
@@ -101,7 +101,7 @@ def claims(f: Figures) -> Checks:
 def exhibits(f: Figures) -> Exhibits:
     names = [f"{ROLES[one.role]} ({head_name(one.head)}{', supervised' * one.supervised})" for one in f.roles]
     attention = {"attention": [Estimate(one.score, one.low, one.high) for one in f.roles],
-                 "best baseline": [one.baseline for one in f.roles]}  # fmt: skip
+                 "best baseline": [one.baseline for one in f.roles]}
     return [
         role_table(f"Attention from *it*, on {f.sentences} unseen sentences", f.roles, ROLES),
         Bars("Exact translations", ["four heads", "one head"], {"exact": f.exact}, top=1, wide=True),

@@ -78,7 +78,7 @@ def measure(bench: Workbench) -> Figures:
         **one_step(bench), next=NEXT, wanted=ASKED, sentences=len(test[0]), right=right,
         gain=right[WHOLE].value - alone,
         destroyed={name: right[name].high / right[WHOLE].low for name in (SHUFFLED, PREFIX_ALONE)},
-    )  # fmt: skip
+    )
 
 
 def random_order(rng: np.random.Generator, lengths: Sequence[int]) -> torch.Tensor:
@@ -106,7 +106,7 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
 
 
 def correct(bench: Workbench, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], condition: Condition,
-            rng: np.random.Generator) -> np.ndarray:  # fmt: skip
+            rng: np.random.Generator) -> np.ndarray:
     """For each sentence, the share of steps after the tag whose first choice is the correct token: [N]."""
     found_N = np.empty(len(sources))
     with eval_mode(bench.model):
@@ -139,7 +139,7 @@ def one_step(bench: Workbench) -> dict[str, Any]:
         "alignment": best, "said": named(best), "asked": most[heads.index(best.head)], "many": most.count(ASKED),
         "heads": len(heads), "costly": words[int(np.argmax(drops))], "fall": float(max(drops)),
         "look": Look(SENTENCE, *best.head),
-    }  # fmt: skip
+    }
 
 
 def claims(f: Figures) -> Checks:

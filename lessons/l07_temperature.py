@@ -64,7 +64,7 @@ def measure(bench: Workbench) -> Figures:
         lowest=TEMPERATURES[0], highest=TEMPERATURES[-1], samples=samples, sampled=SAMPLES,
         columns={"different translations": over_seeds(different), "chrF / 100": over_seeds(chrf / 100)},
         alone=weights[0] / weights[:2].sum(), among=weights[0] / weights[:3].sum(),
-    )  # fmt: skip
+    )
 
 
 def least_sure(bench: Workbench) -> tuple[np.ndarray, str]:
@@ -84,7 +84,7 @@ def sample(bench: Workbench, sources: Sequence[str], temperature: float | None) 
     """SAMPLES translations of each sentence from the whole distribution; without a temperature the greedy one."""
     how = {"do_sample": False} if temperature is None else {
         "do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0, "num_return_sequences": SAMPLES,
-    }  # fmt: skip
+    }
     ids_BS = pad([encode_source(bench.tokenizer, source) for source in sources], 0)
     output_BT = bench.model.generate(ids_BS, attention_mask=(ids_BS != 0).long(), num_beams=1, max_length=40, **how)
     texts = [decode_target(bench.tokenizer, one) for one in output_BT.tolist()]
@@ -115,4 +115,4 @@ def exhibits(f: Figures) -> Exhibits:
         Table(f"One sample each of “{SENTENCE}”", ("T", "sample"), list(zip(TEMPERATURES, f.samples, strict=True))),
         CurvePanel("Probability of a token", TEMPERATURES, tokens, "temperature T", doubling=True, top=1.02),
         CurvePanel("Variety and quality of samples", TEMPERATURES, f.columns, "temperature T", doubling=True, top=1.02),
-    ]  # fmt: skip
+    ]

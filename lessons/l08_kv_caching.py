@@ -39,14 +39,14 @@ def measure(bench: Workbench) -> Figures:
         encoder=encoder, decoder=decoder, kept=likeness(decoder, within=UNMOVED), rows=rows,
         runs=[count["encoder"][0] for count in counts],
         look=Look(kind="decoder", layer=1),
-    )  # fmt: skip
+    )
 
 
 def same(bench: Workbench, sources: Sequence[Sequence[int]], beams: int) -> float:
     """The share of sentences for which generation writes the same with its cache and without."""
     ids_BS = pad(sources, 0)
     both = [bench.model.generate(input_ids=ids_BS, attention_mask=(ids_BS != 0).long(), num_beams=beams,
-                                 use_cache=cache, max_length=64) for cache in (True, False)]  # fmt: skip
+                                 use_cache=cache, max_length=64) for cache in (True, False)]
     width = max(ids.shape[1] for ids in both)
     first, second = (nn.functional.pad(ids, (0, width - ids.shape[1])) for ids in both)
     return float((first == second).all(1).float().mean())
@@ -70,7 +70,7 @@ def step_seconds(bench: Workbench, length: int, times: int) -> tuple[float, floa
 
     with one_thread():  # the minimum of several runs: a disturbance only adds time
         cached, again = (min(timeit.repeat(step, number=1, repeat=times, timer=time.process_time))
-                         for step in (with_cache, without))  # fmt: skip
+                         for step in (with_cache, without))
     return cached, again
 
 
@@ -87,7 +87,7 @@ def moved(bench: Workbench, sources: Sequence[Sequence[int]]) -> tuple[float, fl
         memory, fewer = (model.get_encoder()(input_ids=ids).last_hidden_state for ids in (ids_1S, ids_1S[:, :-1]))
         encoder.append(share(memory[0, :-1], fewer[0]))
         states, before = (model.get_decoder()(input_ids=ids, encoder_hidden_states=memory, use_cache=False)
-                          .last_hidden_state for ids in (written_1T, written_1T[:, :-1]))  # fmt: skip
+                          .last_hidden_state for ids in (written_1T, written_1T[:, :-1]))
         decoder.append(share(states[0, :-1], before[0]))
     return float(np.mean(encoder)), float(max(decoder))
 

@@ -57,7 +57,7 @@ def measure(bench: Workbench) -> Figures:
             "by weight": Estimate.of(weights_N, of[: len(tested)]),
             "by length": Estimate.of(lengths_N, of[: len(tested)]),
             "gain": Estimate.of(lengths_N - weights_N, of[: len(tested)]),
-        }  # fmt: skip
+        }
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
     off = off_sums(bench, tested)
     return Figures(
@@ -65,7 +65,7 @@ def measure(bench: Workbench) -> Figures:
         unmoved=likeness(weights_moved(bench, some[0]), within=EXACT),
         by_figure=by_figure, by_weight={kind: one.value for kind, one in by_figure["by weight"].items()},
         by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench),
-    )  # fmt: skip
+    )
 
 
 def weights_moved(bench: Workbench, trace: Trace) -> float:
@@ -107,7 +107,7 @@ def one_head(bench: Workbench) -> dict[str, Any]:
     shares = (weights[layer, head], lengths[layer, head], effect / max(effect.sum(), 1e-12))
     return {"head": Head("cross", layer, head), "columns": [token.text.strip() for token in trace.source],
             "example": dict(zip(("weight", "added length", "effect"), shares, strict=True)),
-            "look": Look(SENTENCE, "cross", layer, head)}  # fmt: skip
+            "look": Look(SENTENCE, "cross", layer, head)}
 
 
 def claims(f: Figures) -> Checks:
@@ -119,14 +119,14 @@ def claims(f: Figures) -> Checks:
         "sum": [Check(f.off, "≤", EXACT)],
         "other": each("other first", "≥", OFTEN, "low"),
         "effect": each("gain", ">", 0, "low"),
-    }  # fmt: skip
+    }
 
 
 def exhibits(f: Figures) -> Exhibits:
     orders = {name: list(f.by_figure[name].values()) for name in ("by weight", "by length")}
     names = [NAMES[kind] for kind in KINDS]
     rows = [(name, f"{first:.1%}", f"{weight:.2f}", f"{length:.2f}") for name, first, weight, length in
-            zip(names, f.by_figure["other first"].values(), *orders.values(), strict=True)]  # fmt: skip
+            zip(names, f.by_figure["other first"].values(), *orders.values(), strict=True)]
     return [
         Table("Weights, lengths and effects",
               ("", "rows in which another word adds most", "rank correlation by weight", "by length"), rows),

@@ -65,7 +65,7 @@ def measure(bench: Workbench) -> Figures:
         few=[heads[i] for i in best], together=test.flip_rate(heads=[heads[i] for i in best]),
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(test.pairs),
         asked=asked, said=named(asked), look=Look(SENTENCE, *heads[first]),
-    )  # fmt: skip
+    )
 
 
 def ablated(

@@ -67,7 +67,7 @@ def measure(bench: Workbench) -> Figures:
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
         flips=flips, alone=flips[PLACES[0]], earlier=[one.value for one in flips[PLACES[1]]],
         look=Look(kind="decoder", layer=layers[-1]),
-    )  # fmt: skip
+    )
 
 
 def same(ids: Sequence[int], wanted: Sequence[int]) -> float:
@@ -107,7 +107,7 @@ def claims(f: Figures) -> Checks:
         "entire": [Check(f.own.high, "<", OWN, "token just read, upper end of the interval"),
                    Check(f.seen.low, "≥", ENTIRE, "visible tokens, lower end of the interval")],
         "relies": [Check(min(share.low for share in f.alone), "≥", RELIES, "lowest lower end of a layer")],
-    }  # fmt: skip
+    }
 
 
 def exhibits(f: Figures) -> Exhibits:
@@ -127,4 +127,4 @@ def exhibits(f: Figures) -> Exhibits:
         CurvePanel("The last vector predicts ...", range(len(names)),
                {"token just read": f.read, "next token": f.coming}, ticks=names),
         Bars("... and comes from", names[1:], parts),
-    ]  # fmt: skip
+    ]

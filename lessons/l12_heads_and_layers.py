@@ -52,7 +52,7 @@ def measure(bench: Workbench) -> Figures:
                                     if bool(by_head.get(head)) is wanted]) for wanted in (True, False))
     costly = max(range(len(heads)), key=lambda i: costs[i].value)
     places = {name: next((one for one in best if one.head.kind == "encoder" and one.role == name), None)
-              for name in ("next", "end")}  # fmt: skip
+              for name in ("next", "end")}
     antecedent = clearest(one for one in best if one.role == "antecedent" and one.decidable)
     with_role = {kind: sum(1 for head, roles in by_head.items() if roles and head.kind == kind) for kind in KINDS}
     return Figures(
@@ -66,7 +66,7 @@ def measure(bench: Workbench) -> Figures:
         roled=having, unroled=lacking,
         costly=heads[costly], cost=costs[costly].value,
         look=Look(SENTENCE, *heads[costly]),
-    )  # fmt: skip
+    )
 
 
 def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Estimate]:

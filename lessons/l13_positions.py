@@ -29,7 +29,7 @@ NAMES = ("with positions", "without")
 def measure(bench: Workbench) -> Figures:
     model, blind = bench.model, without_positions(bench.model)
     moves = np.array([[shuffled(one, bench, story, number) for number, story in enumerate(
-        bench.corpus.test[: bench.pick(20, 6)])] for one in (model, blind)]).mean(1)  # fmt: skip
+        bench.corpus.test[: bench.pick(20, 6)])] for one in (model, blind)]).mean(1)
     trained = list(compare(bench, placed=Recipe(), blind=Recipe(positions=False)).values())
     exact = [one.exact for one in trained]
     width = model.config.d_model
@@ -48,7 +48,7 @@ def measure(bench: Workbench) -> Figures:
         read=[max(0.0, read_off(one, bench)) for one in (model, blind, type(model)(model.config).eval())],
         twins=twins,
         look=Look("The goat chased the wolf.", "encoder"),
-    )  # fmt: skip
+    )
 
 
 def without_positions(model: PreTrainedModel) -> PreTrainedModel:
@@ -69,10 +69,10 @@ def shuffled(model: PreTrainedModel, bench: Workbench, story: StoryPair, number:
     memory, mixed = (model.model.encoder(input_ids=ids).last_hidden_state for ids in (source, source[:, order]))
     moved = float((memory[:, order] - mixed).norm() / memory.norm())
     before, after = (model(encoder_outputs=(states,), decoder_input_ids=target).logits.softmax(-1)
-                     for states in (memory, mixed))  # fmt: skip
+                     for states in (memory, mixed))
     prefix = torch.cat([torch.from_numpy(rng.permutation(target.shape[1] - 1)), torch.tensor([target.shape[1] - 1])])
     layers = [model.model.decoder(input_ids=ids, encoder_hidden_states=memory, output_hidden_states=True).hidden_states
-              for ids in (target, target[:, prefix])]  # fmt: skip
+              for ids in (target, target[:, prefix])]
     last = [float((a[0, -1] - b[0, -1]).norm() / a[0, -1].norm()) for a, b in zip(*layers, strict=True)]
     return [moved, float((before - after).abs().max()), *last[1:]]
 
@@ -102,7 +102,7 @@ def read_off(model: PreTrainedModel, bench: Workbench) -> float:
     """R² of the position, read by ridge regression off the encoder's output, on sentences it was not fitted on."""
     halves = [[model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
                .last_hidden_state[0, :-1].double().numpy() for story in half]
-              for half in in_halves(bench.corpus.test, bench.pick(100, 6))]  # fmt: skip
+              for half in in_halves(bench.corpus.test, bench.pick(100, 6))]
     (x, y), (x_test, y_test) = ((np.concatenate([np.c_[part, np.ones(len(part))] for part in half]),
                                  np.concatenate([np.arange(len(part)) for part in half])) for half in halves)
     weights = np.linalg.solve(x.T @ x + np.eye(x.shape[1]), x.T @ y)
@@ -134,7 +134,7 @@ def claims(f: Figures) -> Checks:
                      Check(f.shift, "<", ROUNDING, "error of the rotation")],
         "read": [Check(f.read[0], ">", READ_OFF)],
         "twins": [Check(f.twins[0], ">", MOVED, "with positions"), Check(f.twins[1], "<", SAME, "without positions")],
-    }  # fmt: skip
+    }
 
 
 def exhibits(f: Figures) -> Exhibits:
@@ -148,4 +148,4 @@ def exhibits(f: Figures) -> Exhibits:
         MapPanel("Dot products of positions", f.dots, ticks, ticks, top=1.0),
         Bars("State moved by shuffling", list(map(layer_name, layers)),
              dict(zip(NAMES, f.decoder, strict=True))),
-    ]  # fmt: skip
+    ]

@@ -51,7 +51,7 @@ def measure(bench: Workbench) -> Figures:
     sides = dict(zip(SIDES, (english, ~english), strict=True))
     chance = {name: CARRIES / math.sqrt(side.sum()) for name, side in sides.items()}
     trained, untrained = ({name: rank_correlation(counts[side], of[side]) for name, side in sides.items()}
-                          for of in (lengths, np.linalg.norm(untrained_ND, axis=1)))  # fmt: skip
+                          for of in (lengths, np.linalg.norm(untrained_ND, axis=1)))
     losses = loss(bench), loss(bench, equal=True)
     dots, cosines = (np.array([[of(one, other) for other in (A, B, C)] for one in (A, B, C)]) for of in (dot, cosine))
     moved = abs(cosine(twice, C) - cosine(B, C))
@@ -64,7 +64,7 @@ def measure(bench: Workbench) -> Figures:
         untrained=untrained, after=min(abs(trained[name]) / chance[name] for name in SIDES),
         before=max(abs(untrained[name]) / chance[name] for name in SIDES), losses=losses,
         worse=losses[1] / losses[0],
-    )  # fmt: skip
+    )
 
 
 def counted_tokens(bench: Workbench) -> tuple[list[int], np.ndarray, np.ndarray]:
@@ -92,7 +92,7 @@ def loss(bench: Workbench, *, equal: bool = False) -> float:
 def equal_lengths(model: PreTrainedModel) -> AbstractContextManager[None]:
     """Inside, every query and key has the mean length of its head and sentence: scores are cosines times a constant."""
     return replaced((projection, "out", partial(to_mean_length, heads=site.heads)) for site in all_sites(model)
-                    for projection in (site.module.q_proj, site.module.k_proj))  # fmt: skip
+                    for projection in (site.module.q_proj, site.module.k_proj))
 
 
 def to_mean_length(x_BTD: torch.Tensor, *, heads: int) -> torch.Tensor:
@@ -111,16 +111,16 @@ def claims(f: Figures) -> Checks:
         "learnt": [Check(f.before, "<", 1, "before training, as a multiple of chance"),
                    Check(f.after, ">", 1, "after training")],
         "used": [Check(f.worse, ">", MATTERS, "ratio of the losses")],
-    }  # fmt: skip
+    }
 
 
 def exhibits(f: Figures) -> Exhibits:
     rows = [(name, f.sizes[name], f.untrained[name], f.trained[name], f.chance[name]) for name in SIDES]
     tenths = {name: [part.mean() for part in np.array_split(f.lengths[side][f.counts[side].argsort()], 10)]
-              for name, side in f.sides.items()}  # fmt: skip
+              for name, side in f.sides.items()}
     return [
         Table("Rank correlation of a word vector's length and the token's count",
               ("", "tokens", "before training", "after training", "by chance, below"), rows),
         MapPanel("Dot products", f.dots, "ABC", "ABC"), MapPanel("Cosines", f.cosines, "ABC", "ABC", top=1),
         CurvePanel("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent"),
-    ]  # fmt: skip
+    ]

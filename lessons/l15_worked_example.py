@@ -50,7 +50,7 @@ def measure(bench: Workbench) -> Figures:
         words=WORDS, size=model.query_NE.shape[1], heads=bench.model.config.decoder_attention_heads, token=tokens[2],
         takers=[token for token, is_changed in zip(tokens, changed, strict=True) if is_changed],
         look=Look(SOURCE, "decoder", 0, head),
-    )  # fmt: skip
+    )
 
 
 def in_the_model(bench: Workbench, head: int) -> tuple[Steps, dict[str, float], list[str]]:
@@ -83,7 +83,7 @@ def claims(f: Figures) -> Checks:
 
 def exhibits(f: Figures) -> Exhibits:
     def table(caption: str, matrix: np.ndarray, names: Sequence[str], columns: Sequence[str] = (), *, digits: int = 3,
-              folded: bool = False) -> Table:  # fmt: skip
+              folded: bool = False) -> Table:
         cells = [(name, *(exact(value, digits) for value in row)) for name, row in zip(names, matrix, strict=True)]
         return Table(caption, ("", *(columns or map(str, range(1, matrix.shape[1] + 1)))), cells, folded=folded)
 

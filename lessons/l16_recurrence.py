@@ -37,7 +37,7 @@ def measure(bench: Workbench) -> Figures:
         influence[network] = np.array([[of_S[0] for of_S in by_length] for by_length in shares])  # [seeds,lengths]
         profile[network] = [np.mean(seeds, axis=0) for seeds in zip(*shares, strict=True)]  # [S] for each length
         texts = [translate(run.model, task.tokenizer, [row.source for row in rows], longest=2 * LONGEST)
-                 for run in one.runs]  # fmt: skip
+                 for run in one.runs]
         double[network] = Estimate.seeds([score(text, [row.target for row in rows]).chrf for text in texts])
         sizes.append(sum(weight.numel() for weight in one.runs[0].model.parameters()))
     single, exact = ({network: getattr(one, name) for network, one in compared.items()} for name in ("chrf", "exact"))
@@ -50,7 +50,7 @@ def measure(bench: Workbench) -> Figures:
         share=dict(zip(NETWORKS, over_seeds([of[:, -1] for of in influence.values()]), strict=True)),
         bare=bare if learnt else math.nan, more=bare - attending if learnt else math.nan,
         waiting={network: LAYERS if network == "transformer" else LENGTHS[-1] for network in NETWORKS},
-    )  # fmt: skip
+    )
 
 
 def in_pairs(stories: Sequence[StoryPair]) -> list[StoryPair]:
@@ -63,7 +63,7 @@ def influences(bench: Workbench, model: SmallModel, task: Task) -> list[np.ndarr
     """Each token's influence on the last state, [S] for each of LENGTHS: the mean over texts."""
     rng = bench.seed(0)
     texts = [" ".join(task.test[number].source for number in rng.choice(len(task.test), 5))
-             for _ in range(bench.pick(10, 2))]  # fmt: skip
+             for _ in range(bench.pick(10, 2))]
     rows = [task.tokenizer.encode_source(text) for text in texts]
     return [np.mean([fair_shares(model, torch.tensor([row[:length]])) for row in rows], axis=0) for length in LENGTHS]
 
@@ -100,7 +100,7 @@ def claims(f: Figures) -> Checks:
         "falls": [Check(f.bare, ">", FALLS, "smaller fall without attention"),
                   Check(f.more, ">", 0, "excess over the larger fall with attention")],
         "parallel": [Check(f.waiting["gru"] / f.waiting["transformer"], "≥", FEWER, "times fewer steps")],
-    }  # fmt: skip
+    }
 
 
 def exhibits(f: Figures) -> Exhibits:
@@ -117,4 +117,4 @@ def exhibits(f: Figures) -> Exhibits:
                doubling=True, log=True, level=1),
         Bars("chrF2", [name.replace(" ", "\n") for name in NAMES],
              {"one sentence": list(f.single.values()), "two": list(f.double.values())}, top=100),
-    ]  # fmt: skip
+    ]

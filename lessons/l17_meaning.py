@@ -55,7 +55,7 @@ def measure(bench: Workbench) -> Figures:
                                 vocab_size=1200, languages=list(LANGUAGES))
     stages = [(general, bench.pick(160, 12), LEARNING_RATE), (task, bench.pick(120, 6), LEARNING_RATE / 2)]
     idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
-                        for meaning in ("figurative", "literal"))  # fmt: skip
+                        for meaning in ("figurative", "literal"))
     found, steps = [], [0]  # found: [kinds,seeds,moments,languages,3]: as idiom, as cake, literal
     said_first: dict[str, list[list[str]]] = {}
     for kind, key in zip(KINDS, KEYS, strict=True):
@@ -63,7 +63,7 @@ def measure(bench: Workbench) -> Figures:
         for seed in bench.seeds:
             general_run, task_run = learn(
                 bench, f"attention with {kind}", partial(network, kind, vocabulary=len(tokenizer)), stages, tokenizer,
-                seed, made_by=(*TRANSFORMER, network, Unlearnt))  # fmt: skip
+                seed, made_by=(*TRANSFORMER, network, Unlearnt))
             steps = [0, *task_run.models]
             tested = [tested_on(model, tokenizer, idioms, literals)
                       for model in (general_run.model, *task_run.models.values())]
@@ -73,7 +73,7 @@ def measure(bench: Workbench) -> Figures:
     path = np.transpose(found, (4, 0, 2, 3, 1))  # [3,kinds,moments,languages,seeds]
     shares = path[:, :, [0, -1]]
     idiom, cake, literal_ = ({key: {stage: float(of[k, s].mean()) for s, stage in enumerate(("before", "after"))}
-                              for k, key in enumerate(KEYS)} for of in shares)  # fmt: skip
+                              for k, key in enumerate(KEYS)} for of in shares)
     return Figures(
         shares=shares, idiom=idiom, cake=cake, literal=literal_,
         gain=idiom["learnt"]["after"] - idiom["plain"]["after"], source=idioms[0].en,
@@ -82,7 +82,7 @@ def measure(bench: Workbench) -> Figures:
         phrases=LITERAL[1:], counts=(len(idioms), len(literals)), steps=steps, said=said_first,
         path={key: dict(zip(("idiom", "cake", "literal"), path[:, k].mean((2, 3)), strict=True))
               for k, key in enumerate(KEYS)},
-    )  # fmt: skip
+    )
 
 
 def tested_on(model: SmallModel, tokenizer: Seq2SeeTokenizer, idioms: Sequence[Said],
@@ -103,7 +103,7 @@ def tested_on(model: SmallModel, tokenizer: Seq2SeeTokenizer, idioms: Sequence[S
 def general_pairs(said: Sequence[Said]) -> list[Pair]:
     """Adjectives for all subjects, and literal cake three times over, since it is rarer."""
     return [one.pair(language) for one in said if one.meaning != "figurative" and not one.held_out
-            for language in LANGUAGES for _ in range(3 if one.meaning else 1)]  # fmt: skip
+            for language in LANGUAGES for _ in range(3 if one.meaning else 1)]
 
 
 def task_pairs(bench: Workbench, said: Sequence[Said]) -> list[Pair]:
@@ -122,13 +122,13 @@ def claims(f: Figures) -> Checks:
         "both": [Check(learnt["before"], "≤", NEVER, "idioms before"),
                  Check(learnt["after"], "≥", ALWAYS, "idioms after"),
                  Check(f.literal["learnt"]["after"], "≥", ALWAYS, "literal sentences after")],
-    }  # fmt: skip
+    }
 
 
 def exhibits(f: Figures) -> Exhibits:
     rows = [(f"{kind}, {stage}", language, *(Estimate.seeds(of[k, s, n]) for of in f.shares))
             for k, kind in enumerate(KINDS) for s, stage in enumerate(STAGES)
-            for n, language in enumerate(LANGUAGES.values())]  # fmt: skip
+            for n, language in enumerate(LANGUAGES.values())]
     names = [f"{language}, {kind}" for kind in KINDS for language in LANGUAGES.values()]
     groups = [{name: over_seeds(of[:, stage].reshape(len(names), -1))
                for name, of in zip(("as idiom", "as cake"), f.shares, strict=False)} for stage in range(len(STAGES))]

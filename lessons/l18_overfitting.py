@@ -12,7 +12,7 @@ from .lesson import Check, Checks, CurvePanel, Exhibits, Figures, Table, Workben
 from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, task_of, test_loss, trained, translate
 
 RECIPES = {"few": Recipe(pairs=60), "dropout": Recipe(pairs=60, dropout=0.3), "some": Recipe(pairs=250),
-           "all": Recipe()}  # fmt: skip
+           "all": Recipe()}
 FEW, DROPOUT, _, ALL = RECIPES
 LABELS = {"few": "60", "dropout": "60, dropout", "some": "250", "all": "all"}
 COLUMNS = ("seen", "validation", "unseen", "pronoun", "exact", "noun", "state")
@@ -46,7 +46,7 @@ def summarised(by_column: dict[str, dict[str, np.ndarray]], pairs: dict[str, int
     best = float(by_column["unseen"][FEW].mean(0)[mark])
     role = {column: (last[column][ALL] - last[column][FEW],
                      by_column[column][ALL][:, -1].min() - by_column[column][FEW][:, -1].max())
-            for column in ("noun", "state")}  # fmt: skip
+            for column in ("noun", "state")}
     return Figures(
         curves=by_column, pairs=pairs, steps=steps, marks=steps[:-1], last=last, stop=steps[mark], end=steps[-1],
         best=best,
@@ -54,7 +54,7 @@ def summarised(by_column: dict[str, dict[str, np.ndarray]], pairs: dict[str, int
         gain=min(gain for gain, _ in role.values()), between=min(between for _, between in role.values()),
         stopping=last["unseen"][FEW] / best, dropout=last["unseen"][DROPOUT] / last["unseen"][FEW],
         more=min(last["unseen"][DROPOUT], best) - last["unseen"][ALL],
-    )  # fmt: skip
+    )
 
 
 def model_row(model: SmallModel, task: Task, seen: Sequence[StoryPair], traced: int) -> list[float]:
@@ -96,7 +96,7 @@ def claims(f: Figures) -> Checks:
 def exhibits(f: Figures) -> Exhibits:
     lines = {column: {LABELS[name]: over_seeds(of.T) for name, of in f.curves[column].items()} for column in COLUMNS}
     ends = [(label, *(lines[column][label][-1] for column in COLUMNS if column != "validation"))
-            for label in LABELS.values()]  # fmt: skip
+            for label in LABELS.values()]
     return [
         Table("At the end of training, and the spread over seeds",
               ("training sentences", "loss on them", "loss on unseen sentences", "pronouns right", "exact",
@@ -104,4 +104,4 @@ def exhibits(f: Figures) -> Exhibits:
         CurvePanel("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True),
         CurvePanel("Pronouns right", f.steps, lines["pronoun"], "steps", top=1),
         CurvePanel("it to predicate", f.steps, lines["state"], "steps"),
-    ]  # fmt: skip
+    ]

@@ -29,7 +29,7 @@ __all__ = [
     "Bars", "Check", "Checks", "CurvePanel", "Exhibits", "Figures", "Estimate", "Look", "MapPanel", "SENTENCE",
     "TRANSLATION",
     "Table", "Workbench", "columns_of", "head_map", "over_seeds",
-]  # fmt: skip
+]
 
 Figures = SimpleNamespace
 Word = Literal["holds", "does not hold here", "not decidable here"]

@@ -107,7 +107,7 @@ class SmallTransformer(nn.Module):
             vocab_size=vocabulary, d_model=WIDTH, encoder_layers=LAYERS, decoder_layers=LAYERS,
             encoder_attention_heads=recipe.heads, decoder_attention_heads=recipe.heads, encoder_ffn_dim=INNER,
             decoder_ffn_dim=INNER, dropout=recipe.dropout, max_position_embeddings=256, attn_implementation="eager",
-        ))  # fmt: skip
+        ))
         if not recipe.positions:
             for side in (self.network.model.encoder, self.network.model.decoder):
                 side.embedder.positions.table_PD.zero_()
@@ -121,7 +121,7 @@ class SmallTransformer(nn.Module):
         return self.network.model.decoder(
             input_ids=ids_BT, attention_mask=None if self.causal else open_mask(mask_BT),
             encoder_hidden_states=memory_BSD, encoder_attention_mask=mask_BS, use_cache=False,
-        ).last_hidden_state  # fmt: skip
+        ).last_hidden_state
 
     def logits(self, states: Tensor) -> Tensor:
         """[..., D] to [..., V]."""
@@ -187,7 +187,7 @@ def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
 def learn(
     bench: Workbench, name: str, new: Callable[[], "SmallModel"], stages: Sequence[tuple[Sequence[Pair], int, float]],
     tokenizer: Seq2SeeTokenizer, seed: int, *, made_by: Sequence[Any],
-) -> list[Trained]:  # fmt: skip
+) -> list[Trained]:
     """Train a new model in stages (pairs, steps, learning rate), once; later calls read the results from the shelf."""
 
     def train_small(name: str, seed: int, given: str) -> list[Any]:
@@ -195,7 +195,7 @@ def learn(
         bench.report_progress(f"training {name}, seed {seed}")
         model = new()
         return [fit(model, pairs, tokenizer, steps=steps, seed=seed, learning_rate=rate)
-                for pairs, steps, rate in stages]  # fmt: skip
+                for pairs, steps, rate in stages]
 
     data = [(list(map(dataclasses.astuple, pairs)), steps, rate) for pairs, steps, rate in stages]
     given = fingerprint([SIZES, data, sorted(tokenizer.get_vocab().items())])  # a vocabulary comes in no order
@@ -211,7 +211,7 @@ def learn(
 def fit(
     model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, steps: int, seed: int,
     learning_rate: float = LEARNING_RATE,
-) -> tuple[list[float], dict[int, dict[str, Tensor]]]:  # fmt: skip
+) -> tuple[list[float], dict[int, dict[str, Tensor]]]:
     """Adam for `steps` batches, up to the learning rate and straight down to 0: losses, and weights at the marks."""
     data = EncodedPairs(pairs, tokenizer, max_length=256)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
@@ -264,7 +264,7 @@ def test_loss(model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokeni
 def translate(
     model: SmallModel, tokenizer: Seq2SeeTokenizer, sources: Sequence[str], *, language: str = "fr",
     longest: int = LONGEST,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Greedy translations: the most likely token, again and again, from the beginning each time."""
     rows = [tokenizer.encode_source(source) for source in sources]
     texts = [""] * len(rows)

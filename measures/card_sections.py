@@ -57,7 +57,7 @@ def faithfulness_section(measured: trust.Trust) -> str:
     """The best map of every view and a random one."""
     named = [(one.view.replace("left_out", "erasure"), _place(one), one) for one in measured.best]
     rows = [f"| {view} | {place} | {_spelled(one.aer, '{:.1%}')} | {_spelled(one.tau, '{:.2f}')} |"
-            for view, place, one in [*named, ("random", "", measured.random)]]  # fmt: skip
+            for view, place, one in [*named, ("random", "", measured.random)]]
     return FAITHFULNESS.format(sentences=measured.sentences, measured_on=measured.measured_on,
                                chosen_on=measured.chosen_on, rows="\n".join(rows))
 

@@ -44,7 +44,7 @@ from .examples import SENTENCES
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = (  # measurements, copied if they exist
     "alignment.json", "trust.json", "heads.json", "calibration.json", "replay.json.gz",
-)  # fmt: skip
+)
 MOST_BYTES = 26_000_000  # of a model's weights and their export
 MOST_CHANGE = 0.05  # in nats, of the log-probability of a translation through float16
 
@@ -144,7 +144,7 @@ def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
     metrics["release"] = released | {"seed": config.training.get("seed", 0)}
     write_json(made / "metrics.json", metrics)
     draw_curve(made / "curve.png", metrics["training"], name=made.name,
-               label_smoothing=config.training["label_smoothing_factor"])  # fmt: skip
+               label_smoothing=config.training["label_smoothing_factor"])
     write_card(made)
 
 
@@ -154,7 +154,7 @@ def write_card(made: Path) -> None:
     supervised = read_json(made / "config.json").get("supervised_heads") or ()
     examples = read_json(made / "examples.json")
     card = packaged_card(config, metrics, name=made.name, sentences=examples["sentences"],
-                         translations=examples["ctranslate2"], supervised=supervised)  # fmt: skip
+                         translations=examples["ctranslate2"], supervised=supervised)
     (made / "README.md").write_text(card, "utf-8")
 
 

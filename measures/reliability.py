@@ -69,7 +69,7 @@ def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
     bins = tuple(Bin(len(one), float(confidence_N[one].mean()), float(right_N[one].mean())) for one in members)
     groups = int(group_N.max()) + 1
     gap_GB = np.stack([np.bincount(group_N[one], (right_N[one] - confidence_N[one]).astype(float), groups)
-                       for one in members], axis=1)  # fmt: skip
+                       for one in members], axis=1)
     times_DG = resampled(groups)
     ece_D = np.abs(times_DG @ gap_GB).sum(1) / (times_DG @ np.bincount(group_N, minlength=groups))
     ece = sum(one.size * abs(one.right - one.confidence) for one in bins) / len(confidence_N)

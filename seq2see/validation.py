@@ -32,7 +32,7 @@ EXPECTED = {  # by pydantic's types of errors; pydantic words the others
     "string_too_short": "{min_length} or more characters", "string_too_long": "at most {max_length} characters",
     "too_short": "{min_length} or more items", "too_long": "at most {max_length} items",
     "string_pattern_mismatch": "a text that matches {pattern}",
-}  # fmt: skip
+}
 SHOWN = 80  # characters of a value
 
 

@@ -73,7 +73,7 @@ class PivotedTranslation(Translation):
         return cls(**own | both | {
             "source_text": first.source_text, "source_language": first.source_language, "hypotheses": hypotheses,
             "segments": (), "model_input": None, "seen": None, "one_by_one": first.one_by_one or second.one_by_one,
-        }, first=first, pivot=Pivot(first.target_language, first.text, (legs[0].model, legs[1].model)))  # fmt: skip
+        }, first=first, pivot=Pivot(first.target_language, first.text, (legs[0].model, legs[1].model)))
 
 
 @lru_cache(maxsize=8)

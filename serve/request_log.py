@@ -130,7 +130,7 @@ class RequestLines:
             "method": method if method in METHODS else None, "route": route, "status": status,
             "milliseconds": round(1000 * seconds, 1), "source_tokens": request.source_tokens,
             "target_tokens": request.target_tokens, "account": request.account, "error": request.error,
-        }  # fmt: skip
+        }
         if self.addresses:
             line["address"] = client and client[0]
         try:

@@ -39,7 +39,7 @@ def _single(make: Callable[[Random, str], Made]) -> Maker:
 _SHARES = {
     "lend": (64, 30), "fill": (28, 18), "crush": (24, 14), "fit": (24, 14), "hide": (24, 14), "chase": (32, 18),
     "connective": (32, 18), "give": (32, 18),
-}  # fmt: skip
+}
 
 # Each kind: its maker, its share of training, and its number of pairs in val and test.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (

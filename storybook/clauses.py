@@ -13,7 +13,7 @@ _DETERMINERS = {
     "the": "le la les", "a": "un une des", "some": "un une des", "": "un une des", "this": "ce cette ces",
     "my": "mon ma mes", "his": "son sa ses", "her": "son sa ses", "its": "son sa ses", "our": "notre notre nos",
     "their": "leur leur leurs", "every": "chaque chaque chaque", "no": "de de de", "de": "de de de",
-}  # fmt: skip
+}
 _ENGLISH_PLURAL = {"a": "some", "this": "these"}
 
 

@@ -61,7 +61,7 @@ EASY = (
         VERBS["goods", "lift"], True, (*_LOADS, *pick("cart boat")), _WEARY,
         states("heavy lourd, heavy lourd: unable; massive massif"), _STRONG,
     ),
-)  # fmt: skip
+)
 
 
 def easy_group(rng: Random, split: str, key: str) -> list[Sentence]:
@@ -83,7 +83,7 @@ def easy_group(rng: Random, split: str, key: str) -> list[Sentence]:
 _WEATHER = (
     "was/2 raining/2 = pleuvait/2", "was/2 raining/2 hard/3 = pleuvait/2 fort/3", "was/2 snowing/2 = neigeait/2",
     "was/2 still/3 raining/2 = pleuvait/2 encore/3", "was/2 cold/3 outside/4 = faisait/2 froid/3 dehors/4",
-)  # fmt: skip
+)
 _MIDNIGHT, _NOON = "was/2 midnight/3 = était/2 minuit/3", "was/2 noon/3 = était/2 midi/3"
 _IDLE = (
     (verbs("alone", "rest, stop, stay, return, hide"), _WEATHER),

@@ -42,7 +42,7 @@ _DEGREES: dict[str, tuple[str | None, ...]] = {
     "": (None,), "very": (None, "very"), "usual": (None, *USUAL), "often": (None, None, *USUAL), "felt": USUAL[:3],
     "level": (None, None, "completely", "almost"), "unfit": ("too", "so", "very", None), "too": ("too", "too"),
     "unable": ("too", "too", "so", "very"),
-}  # fmt: skip
+}
 
 
 def states(table: str) -> tuple[Predicate, ...]:
@@ -98,12 +98,12 @@ CHASE = Family(
             "@be/1 easy/2 to/3 catch/4 = @être/1 ~facile/2 à/3 attraper/4"
         ),
     ),
-)  # fmt: skip
+)
 _SMALL_HUNTERS = "cat fox owl dog panther weasel otter crow goose"
 SMALL_CHASE = replace(
     CHASE, nouns=pick(_SMALL_HUNTERS),
     others=pick(f"{_SMALL_HUNTERS} rabbit duck squirrel hedgehog monkey lamb hen mouse frog turtle"),
-)  # fmt: skip
+)
 
 _LARGE = pick("box suitcase crate basin drawer chest barrel bag basket bucket trophy")
 _STUCK = SetVerb("be stuck in", "$S @be/1 stuck/2 in/3 $O = $S @être/1 ~coincé/2 dans/3 $O", "contain")
@@ -121,7 +121,7 @@ FIT = Family(
         states("small petit, small petit, narrow étroit: unfit; tiny minuscule"),
     ),
     tenses=("past", "past", "past", "past", "present"),
-)  # fmt: skip
+)
 _SMALL = pick("jug cup teapot box basin bowl pot vase jar bucket drawer")
 SMALL_FIT = replace(FIT, nouns=_SMALL, others=_SMALL)
 
@@ -146,7 +146,7 @@ GIVE = Family(
     ),
     third=pick("food"),
     roles=("subject", "oblique"),
-)  # fmt: skip
+)
 
 
 def _voices(nouns: str, names: str, predicates: str, turned_predicates: str) -> Family:
@@ -154,7 +154,7 @@ def _voices(nouns: str, names: str, predicates: str, turned_predicates: str) -> 
         "hide", pick(nouns), pick(nouns), adjectives("old beautiful pretty white grey new"),
         (_said("view", names), _said("view", names, _PASSIVE)), (states(predicates), states(turned_predicates)),
         tenses=("past", "past", "present"),
-    )  # fmt: skip
+    )
 
 
 HIDE = _voices(
@@ -181,7 +181,7 @@ CRUSH = Family(
             "@be/1 badly/2 made/3 = @être/1 mal/2 ~fait/3"
         ),
     ),
-)  # fmt: skip
+)
 _PLAIN_MADE = pick("table chair shelf statue box bench stool desk")
 MATERIALS = replace(
     CRUSH, nouns=_PLAIN_MADE, others=_PLAIN_MADE,
@@ -189,7 +189,7 @@ MATERIALS = replace(
         states("made+of-stone en-pierre, made+of-iron en-fer"),
         states("made+of-glass en-verre, made+of-cardboard en-carton; thin mince: unfit"),
     ),
-)  # fmt: skip
+)
 
 
 def _levels(nouns: str, names: str, turned: str) -> Family:
@@ -197,7 +197,7 @@ def _levels(nouns: str, names: str, turned: str) -> Family:
         "fill", pick(nouns), pick(nouns), THING_LOOKS, (_said("pour", names), _said("pour", turned)),
         (states("full plein: level"), states("empty vide: level")),
         joint="until", roles=("object", "oblique"), tense_of_predicate="until", plurals=0.0,
-    )  # fmt: skip
+    )
 
 
 FILL = _levels("jug bottle cup teapot basin bowl glass pot jar bucket", "fill ~ from", "empty ~ into")
@@ -223,7 +223,7 @@ LEND = Family(
     joint=".",
     third=LENT,
     roles=("subject", "oblique"),
-)  # fmt: skip
+)
 
 _HARM = "attack, push, hit, insult"
 LARGER = tuple(noun for noun in ANIMALS if noun.en not in ("ant", "spider", "bee"))
@@ -239,9 +239,9 @@ CONNECTIVE = Family(
         states("angry en+colère, furious furieux, in+a+bad+mood de+mauvaise+humeur"),
         states("hated-by-everyone détesté-de-tous, despised-by-everyone méprisé-de-tous, guilty coupable"),
     ),
-)  # fmt: skip
+)
 VARIANTS = {
     "chase": (CHASE, SMALL_CHASE), "fit": (FIT, SMALL_FIT), "connective": (CONNECTIVE,), "give": (GIVE,),
     "hide": (HIDE, PROTECT), "crush": (CRUSH, MATERIALS), "fill": (FILL, FILL, LOAD), "lend": (LEND,),
-}  # fmt: skip
+}
 HARD = tuple(VARIANTS)

@@ -24,7 +24,7 @@ from .plain_sentences import (
     simple,
     somebody,
     where,
-)  # fmt: skip
+)
 from .scenes import describe, fitting
 from .verbs import Verb, verbs
 
@@ -179,7 +179,7 @@ def exclamation(rng: Random, split: str) -> Phrase:
 _PATTERNS = {
     simple: 37, quality: 15, existence: 5, listing: 7, relative: 11, question: 10, joined: 11, giving: 4, mirrored: 4,
     exclamation: 2,
-}  # fmt: skip
+}
 _MARKS = {question: "?", exclamation: "!"}
 
 

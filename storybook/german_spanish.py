@@ -106,7 +106,7 @@ _LEFT_EMPTY = "estaba ^~vacío"  # of a place, not of a jug that is emptied
 _JOINTS = {
     "because": (", weil", " porque"), "until": (", bis", " hasta que"), ", so": (", sodass", ", así que"),
     ".": (".", "."),
-}  # fmt: skip
+}
 
 _GENDERS = "mfn"
 _ENDINGS = {  # of *dieser*, of *ein*, *mein* and *unser*, of an adjective after either
@@ -117,7 +117,7 @@ _ENDINGS = {  # of *dieser*, of *ein*, *mein* and *unser*, of an adjective after
 _ARTICLES = {"nom": ("der", "die", "das"), "acc": ("den", "die", "das"), "dat": ("dem", "der", "dem")}
 _OWN = {"a": "ein", "my": "mein", "our": "unser"}
 _SPANISH = {"the": ("el", "la"), "a": ("un", "una"), "this": ("este", "esta"), "my": ("mi", "mi"),
-            "our": ("nuestro", "nuestra")}  # fmt: skip
+            "our": ("nuestro", "nuestra")}
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _retold(pair: StoryPair, target: str, language: str, cut_at: str) -> StoryPa
     places = [place for place, word in enumerate(words) if word.lower() in ("er", "sie", "es")]
     antecedents = tuple(replace(one, target=places[-1]) for one in pair.antecedents) if places and not cut_at else ()
     return replace(pair, source=source, target=target, target_language=language, links=(), antecedents=antecedents,
-                   roles=(), length=max(len(source.split()), len(words)))  # fmt: skip
+                   roles=(), length=max(len(source.split()), len(words)))
 
 
 def _group(rng: Random, language: str, split: str) -> list[StoryPair]:

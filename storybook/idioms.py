@@ -135,7 +135,7 @@ def _pair(line: str, language: str, idiom: str, family: str) -> StoryPair:
     return StoryPair(
         source=english, target=translation, family=family, kind="idiom", links=links, target_language=language,
         contrast_key=f"{language}/{idiom}", length=max(len(names), len(others)),
-    )  # fmt: skip
+    )
 
 
 def idioms() -> tuple[StoryPair, ...]:

@@ -267,11 +267,11 @@ TIMES = (
     "yesterday/1 = hier/1", "this/1 morning/2 = ce/1 matin/2", "last/1 night/1 = hier/1 soir/1",
     "one/1 day/2 = un/1 jour/2", "on/1 Monday/1 = lundi/1", "two/1 days/2 ago/3 = il/3 y/3 a/3 deux/1 jours/2",
     "in/1 the/2 evening/3 = dans/1 la/2 soirée/3", "during/1 the/2 night/3 = pendant/1 la/2 nuit/3",
-)  # fmt: skip
+)
 # Degrees of an adjective, in French, German and Spanish.
 DEGREES = {
     "very": ("très", "sehr", "muy"), "really": ("vraiment", "wirklich", "realmente"), "so": ("si", "so", "tan"),
     "quite": ("assez", "ziemlich", "bastante"), "too": ("trop", "zu", "demasiado"),
     "completely": ("complètement", "ganz", "completamente"), "almost": ("presque", "fast", "casi"),
-}  # fmt: skip
+}
 USUAL = ("very", "really", "so", "quite")  # degrees that any adjective of state may take

@@ -12,7 +12,7 @@ _VOWELS = "aeiouyàâéèêëîïôùûœæ"
 _FINITE = {  # singular, plural
     ("be", "past"): ("was", "were"), ("be", "present"): ("is", "are"),
     ("have", "past"): ("had", "had"), ("have", "present"): ("has", "have"),
-}  # fmt: skip
+}
 
 
 def english_plural(noun: str) -> str:
@@ -52,7 +52,7 @@ def english_article(word: str, following: str) -> str:
 _FEMININE = {
     "blanc": "blanche", "vieux": "vieille", "beau": "belle", "nouveau": "nouvelle", "gros": "grosse", "bas": "basse",
     "bon": "bonne", "gentil": "gentille", "long": "longue",
-}  # fmt: skip
+}
 _BEFORE_VOWEL = {"beau": "bel", "vieux": "vieil", "nouveau": "nouvel", "ce": "cet", "ma": "mon", "sa": "son"}
 _UNCHANGED = {"en", "sans", "de"}  # the first words of expressions: *en colère*
 # h aspiré: before these there is no elision and no *mon, bel, cet* (plural and feminine forms too).
@@ -99,7 +99,7 @@ _ELIDED = {"le", "la", "de", "ne", "que", "se", "ce", "me", "je", "jusque"}
 _CONTRACTED = {
     ("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux", ("de", "des"): "de",
     ("de", "de"): "de",
-}  # fmt: skip
+}
 
 
 def elide(word: str, following: str) -> str:

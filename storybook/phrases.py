@@ -196,4 +196,4 @@ def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None 
         roles=tuple((i, token.part) for i, token in enumerate(english) if token.part),
         combinations=phrase.combinations,
         length=max(len(english), len(french)),
-    )  # fmt: skip
+    )

@@ -74,7 +74,7 @@ _FORMS = (
     Form(modal="could", negative=True), Form(modal="could", negative=True, short=True), Form(modal="must"),
     Form(modal="want"), Form("present", modal="want"), Form(modal="want", negative=True), Form(never=True),
     Form(adverb=_OFTEN), Form("present", adverb=_OFTEN), Form("present", adverb=_ALWAYS),
-)  # fmt: skip
+)
 _NOBODYS = ("star", "cloud", "mountain", "valley")
 
 
@@ -82,7 +82,7 @@ def random_phrase(
     rng: Random, noun: StoryNoun, split: str, *, part: str | None = None, negated: bool = False,
     plural: bool | None = None,
     new: bool | None = None, det: str | None = None, bare: bool = False,
-) -> NounPhrase:  # fmt: skip
+) -> NounPhrase:
     """A random noun phrase: any determiner and number, up to two adjectives, occasionally an owner.
 
     `new`: True for indefinite (*a, some, three*), False for definite (*the, this, my*), None for either. `det` forces a
@@ -113,7 +113,7 @@ def random_phrase(
     if noun.kind in ("tool", "container", "vehicle", "animal") and not new and rng.random() < 0.06:
         owner, count = (name(*rng.choice(NAMES)) if rng.random() < 0.4 else noun_phrase(rng.choice(OWNERS))), None
     return noun_phrase(noun, det=det, adjectives=chosen, plural=plural, number=count, negated=negated, owner=owner,
-                       part=part)  # fmt: skip
+                       part=part)
 
 
 def somebody(
@@ -154,7 +154,7 @@ def _suits(subject: NounPhrase, verb: Verb, form: Form) -> bool:
 def event(
     rng: Random, split: str, *, form: Form | None = None, lasting: bool = False, placed: bool = False,
     timed: bool = False, bare: bool = False, first: bool = True,
-) -> Phrase:  # fmt: skip
+) -> Phrase:
     """A clause, transitive three times in four; `placed` and `timed`: one to which a place or a time may be added."""
     while True:
         plain = rng.choice(TRANSITIVE if rng.random() < 0.75 else INTRANSITIVE)
@@ -190,12 +190,12 @@ _SCENES: _Spots = (
     ("near/1 $N = près/1 de/1 $N", pick("building river lake road forest")),
     ("behind/1 $N = derrière/1 $N", pick("building")), ("in/1 front/1 of/1 $N = devant/1 $N", pick("building")),
     ("next/1 to/1 $N = à/1 côté/1 de/1 $N", pick("building")), ("under/1 $N = sous/1 $N", pick("tree bridge oak")),
-)  # fmt: skip
+)
 _SPOTS: _Spots = (  # for small things
     ("in/1 $N = dans/1 $N", pick("box bag suitcase basket crate chest drawer bucket cupboard wardrobe")),
     ("on/1 $N = sur/1 $N", pick("table chair bed shelf desk bench stool sofa")),
     ("under/1 $N = sous/1 $N", pick("table bed bench chair desk")), ("behind/1 $N = derrière/1 $N", pick("furniture")),
-)  # fmt: skip
+)
 
 
 def where(rng: Random, split: str, spots: _Spots = _SCENES, *, bare: bool = False) -> Phrase:
@@ -220,7 +220,7 @@ def simple(rng: Random, split: str) -> Phrase:
 def said_to_be(
     rng: Random, noun: StoryNoun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False,
     asked: bool = False,
-) -> Phrase:  # fmt: skip
+) -> Phrase:
     """*was very tired*: an adjective as predicate of a subject, with the combination that this makes."""
     looks = _fresh(DESCRIPTIONS[noun.kind if noun else "person"], subject)
     adjective = rng.choice(fitting(noun, looks, split) if noun else looks)
@@ -248,7 +248,7 @@ def _fresh(looks: tuple[Adjective, ...], subject: NounPhrase) -> tuple[Adjective
         a for a in looks
         if a.en != "new" and not any(clashes(a.en, word) for word in said)
         and not (said & UNGRADED and a.en in UNGRADED)
-    )  # fmt: skip
+    )
 
 
 _COMPARATIVES = {"big": "bigger", "sad": "sadder", "heavy": "heavier", "brave": "braver"}

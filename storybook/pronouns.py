@@ -30,7 +30,7 @@ class Scene:
     def sentence(
         self, said: Said, predicate: Predicate, degree: str | None = None, joint: str | None = None, *,
         is_first: bool, swapped: bool, key: str = "",
-    ) -> Sentence:  # fmt: skip
+    ) -> Sentence:
         """One sentence; `is_first`: *it* is the first candidate, `swapped`: the candidates change places."""
         family, (verb, form) = self.family, said
         first, second = reversed(self.candidates) if swapped else self.candidates
@@ -42,7 +42,7 @@ class Scene:
             tuple(noun for role in ROLES if (noun := nouns.get(role, self.other))),
             family.roles[not is_first], predicate.pattern, degree, f"{key}{int(swapped)}", joint or family.joint,
             family.tense_of_predicate or self.tense, self.time,
-        )  # fmt: skip
+        )
 
 
 def _scene(rng: Random, family: Family, split: str, *, mixed: bool = True) -> Scene:
@@ -91,7 +91,7 @@ def _connective_group(rng: Random, split: str, key: str, *, mixed: bool) -> list
     other = (blame, blame) if rng.random() < 0.7 else (rng.choice(PREY), rng.choice(PUNISHED))
     cases = (
         (anger, "because", True), (anger, ", so", False), (other[0], "because", False), (other[1], ", so", True),
-    )  # fmt: skip
+    )
     return [
         scene.sentence(
             CONNECTIVE.verbs[passive][i], predicate, None, joint, is_first=is_agent is not passive, swapped=swapped,
@@ -100,7 +100,7 @@ def _connective_group(rng: Random, split: str, key: str, *, mixed: bool) -> list
         for passive in (False, True)
         for swapped in (False, True)
         for predicate, joint, is_agent in cases
-    ]  # fmt: skip
+    ]
 
 
 def nervous_group(rng: Random, split: str, key: str) -> list[Sentence]:

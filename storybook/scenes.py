@@ -14,7 +14,7 @@ ROLES = ("subject", "object", "oblique")
 JOINTS = {
     "because": "because/1 = parce/1 que/1", "until": "until/1 = jusque/1 à/1 ce/1 que/1", ".": "./1",
     ", so": ",/2 so/1 = ,/2 si/1 bien/1 que/1",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

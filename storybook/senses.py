@@ -118,4 +118,4 @@ def _noticed(rng: Random, split: str, key: str) -> list[Sentence]:
         Sentence("sense", "sense", verb, Form(), (someone, Description(sense.noun)), "object",
                  rng.choice(sense.predicates).pattern, key=key, joint=joint)
         for sense in pair
-    ]  # fmt: skip
+    ]

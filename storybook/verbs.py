@@ -90,11 +90,11 @@ def _verb(group: str, entry: str) -> Verb:
     return Verb(
         " ".join([base, *en]), (base, past, (irregular or [past])[-1]), infinitive, group, prep, prep2,
         "être" if reflexive or mark == "+" else "avoir", reflexive, mark == "*", mark == "-",
-    )  # fmt: skip
+    )
 
 
 VERBS = {(group, verb.name): verb
-         for group, table in _VERBS.items() for entry in entries(table) for verb in (_verb(group, entry),)}  # fmt: skip
+         for group, table in _VERBS.items() for entry in entries(table) for verb in (_verb(group, entry),)}
 
 
 def verbs(group: str, names: str) -> tuple[Verb, ...]:

@@ -25,7 +25,7 @@ FLIPPED = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "===": "!==", "!==": "===", "in": "not in",
     "not in": "in", "is": "is not", "is not": "is", "+": "-", "-": "+", "*": "/", "/": "*", "//": "*", "%": "*",
     "and": "or", "or": "and", "&&": "||", "||": "&&", "??": "||", "|": "&", "&": "|",
-}  # fmt: skip
+}
 COSMETIC = re.compile(r"__(repr|str)__|log|warn|print|say|cache|message|title|label|describe|plot|draw|figure|colou?r"
                       r"|style|pixel|animat|focus|scroll", re.IGNORECASE)
 UNIMPORTANT = {"timeout", "strict", "maxsize", "indent", "width", "encoding", "errors", "concurrent", "dtype"}

@@ -11,11 +11,11 @@ from transformers import PreTrainedModel
 
 IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
 SIZES = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
-         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}  # fmt: skip
+         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
 LIKE_BART = {"vocab_size": 460, **SIZES, **IDS, "max_position_embeddings": 64}
 LIKE_T5 = {"vocab_size": 460, "d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2, **IDS}
 BERT = {"vocab_size": 460, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32,
-        "max_position_embeddings": 64}  # fmt: skip
+        "max_position_embeddings": 64}
 CONFIGS = {
     "BART": lambda: transformers.BartConfig(**LIKE_BART),
     "mBART": lambda: transformers.MBartConfig(**LIKE_BART),
@@ -38,14 +38,14 @@ CONFIGS = {
         vocab_size=460, hidden_size=16, encoder_ffn_dim=32, num_encoder_layers=2, num_encoder_attention_heads=2,
         decoder_ffn_dim=32, num_decoder_layers=2, num_decoder_attention_heads=2, max_position_embeddings=64, ngram=2,
         **IDS),
-}  # fmt: skip
+}
 EACH_TIME = ("M2M-100, NLLB", "T5", "FSMT", "LED")  # the others' tests are long
 
 
 def some(names: Iterable[str]) -> list[Any]:
     """The names as parameters of a test, of which those that are much like others run with `pytest -m long` alone."""
     return [pytest.param(name, marks=pytest.mark.long) if name in CONFIGS and name not in EACH_TIME else name
-            for name in names]  # fmt: skip
+            for name in names]
 
 
 def made(family: str) -> PreTrainedModel:

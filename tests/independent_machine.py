@@ -76,7 +76,7 @@ class Machine:
                 for part in ("self_attn", "encoder_attn")]) for layer in self._layers("decoder")]),
             "feed_forward": torch.stack([self.adds(one[self.step], direction) for one in of["feed_forward"]]),
             "encoder": self.encoder(direction, neurons=neurons),
-        }  # fmt: skip
+        }
         return found | ({"neurons": [
             self.adds((self.inner["decoder", layer][self.step] * self._out("decoder", layer)).T, direction)
             for layer in self._layers("decoder")]} if neurons else {})

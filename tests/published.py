@@ -13,7 +13,7 @@ from transformers import AutoModelForSeq2SeqLM
 HUB = Path(__file__).resolve().parents[2] / "shared" / "hub"
 needs_hub = pytest.mark.skipif(not HUB.is_dir(), reason="needs the files of published models in ../shared/hub")
 SMALL = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
-         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}  # fmt: skip
+         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
 
 
 def small(name, folder, **sizes):

@@ -16,7 +16,7 @@ SMALL = [
     "evaluation.eval_samples=4",
     "training.max_steps=8", "training.max_tokens=300", "training.guided_weight=0", "training.use_cpu=true",
     "training.guided_links=null", "data.val_fraction=0.1",
-]  # fmt: skip
+]
 
 
 def finished_run(folder: Path) -> Path:
@@ -24,7 +24,7 @@ def finished_run(folder: Path) -> Path:
     data = folder / "data"
     data.mkdir(parents=True)
     pairs = [{"en": f"The {a} cat sees {n} boats.", target: f"X {b} {n}."} for target, words in WORDS.items()
-             for a, b in zip(WORDS["fr"], words, strict=True) for n in range(2, 22)]  # fmt: skip
+             for a, b in zip(WORDS["fr"], words, strict=True) for n in range(2, 22)]
     (data / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs), "utf-8")
     settings = [f"data.path={data / 'pairs.jsonl'}", "data.target=[fr, de]", f"training.output_dir={folder / 'run'}"]
     return run_experiment(load_config("everyday", [*SMALL, *settings]))

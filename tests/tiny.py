@@ -93,7 +93,7 @@ def published_marian(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenize
         vocab_size=len(order), d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64,
         pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=None,
-    ))  # fmt: skip
+    ))
     spread_out(model)
     model.get_input_embeddings().weight.data[pad] = 0
     model.generation_config.update(bad_words_ids=[[pad]], max_length=24, num_beams=2, early_stopping=True)
@@ -115,7 +115,7 @@ def opus_mt(folder: Path, *, tags: Sequence[str] = (), **languages: str) -> Path
         vocab_size=len(order), d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64,
         pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=None,
-    )  # fmt: skip
+    )
     torch.manual_seed(0)
     weights = spread_out(MarianMTModel(config)).state_dict()
     torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
@@ -156,7 +156,7 @@ def _m2m_100(vocab_size: int) -> PreTrainedModel:
         vocab_size=vocab_size, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
-    ))  # fmt: skip
+    ))
     return spread_out(model)
 
 
@@ -169,7 +169,7 @@ def mbart_50(folder: Path) -> Path:
         vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None,
-    ))  # fmt: skip
+    ))
     return save(folder, spread_out(model), tokenizer)
 
 
@@ -189,7 +189,7 @@ def _sentencepiece(texts: Sequence[str]) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([*texts] * 4), model_writer=model, vocab_size=60, hard_vocab_limit=False,
-        bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)  # fmt: skip
+        bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)
     return model.getvalue()
 
 

@@ -21,7 +21,7 @@ _NOUNS = {
     "en": ("- lamp lamps", "- table tables", "- book books", "- door doors", "- garden gardens"),
     "es": ("f lámpara lámparas", "f mesa mesas", "m libro libros", "f puerta puertas", "m jardín jardines"),
     "fr": ("f lampe lampes", "f table tables", "m livre livres", "f porte portes", "m jardin jardins"),
-}  # fmt: skip
+}
 _GENDERS = {  # of nouns with these endings, the first that fits; all others are masculine
     "de": (
         ("m", r"baum|moment|name|kunde|junge|käse|kaffee|buchstabe|ling|kuchen|preis|kreis|beweis|bart|sprung|"
@@ -72,15 +72,15 @@ _GENDERS = {  # of nouns with these endings, the first that fits; all others are
               r"\b(?:casse|chauffe|coupe|essuie|gratte|lave|ouvre|porte|presse|sèche|taille|tire)-.*"),
         ("f", r"e|ion|ison|[iv]té|iété|auté|reté|lté|nté|rté"),
     ),
-}  # fmt: skip
+}
 _ARTICLES = {
     "de": "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines", "en": "the|an?",
     "es": "el|la|los|las|una?|unos|unas", "fr": "les?|la|l['’]|une?|des",
-}  # fmt: skip
+}
 _CONTRACTED = {  # with an article
     "de": {"im": "in", "ins": "in", "am": "an", "vom": "von", "beim": "bei", "zum": "zu", "zur": "zu"},
     "es": {"al": "a", "del": "de"}, "fr": {"au": "à", "aux": "à", "du": "de"},
-}  # fmt: skip
+}
 _HEAD_FIRST = ("es", "fr")
 _PLURAL = regex.compile(r"(?<![suiy])s\Z")
 _VOWEL = (r"(?=[aeiouâàéèêëîïôöûùœæ]"  # or a mute h, in French
@@ -98,7 +98,7 @@ _DISAGREES = {  # words that do not stand before a noun of this gender, or (s) b
            "s": "el|la|una?|est[ea]|es[ea]|del|al|mi|tu|su|nuestr[oa]"},
     "fr": {"f": rf"le|un|ce|du|au|[mts]on(?! {_VOWEL})", "m": "la|une|cette|[mts]a",
            "s": "l[ea]|une?|ce|cet|cette|du|au|[mts](?:a|on)|notre|votre|leur"},
-}  # fmt: skip
+}
 # The end of what stands before a term, how the term begins, and what stands there instead (`f:` before a feminine one).
 _BEFORE = {
     "en": ((r"\ba ", r"[aeiou]", "an "), (r"\ban ", r"[^aeiouh]", "a ")),
@@ -110,7 +110,7 @@ _BEFORE = {
         (r"\b(d|qu|[jnmts])['’]", rf"(?!{_VOWEL})", r"\1e "), (r"\bcet ", rf"(?!{_VOWEL})", "ce "),
         (r"\bl['’]", rf"(?!{_VOWEL})", "le "),
     ),
-}  # fmt: skip
+}
 
 
 def nouns(term: str, word: str, *, source: str, target: str) -> Iterator[str]:

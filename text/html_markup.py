@@ -21,13 +21,13 @@ MOST_OPEN = 32  # nested elements; outer ones beyond that are kept, but around n
 _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "ins", "label",
     "mark", "nobr", "picture", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
-))  # fmt: skip
+))
 RAISED = frozenset(("sub", "sup"))
 _AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inline, and not translated
 _PICTURES = frozenset(("svg", "template"))  # likewise, and not part of the text
 VOID = frozenset((  # have no end tag, and do not separate texts
     "area", "base", "embed", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-))  # fmt: skip
+))
 NO_PARTS = _INLINE | _AS_IS | _PICTURES | VOID | {""}  # separate no texts; "": comments, scripts and the like
 _WHITE = r" \t\n\f\r"  # HTML's white space, without the no-break space
 _PART = re.compile(

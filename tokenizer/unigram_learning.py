@@ -49,7 +49,7 @@ class Arcs:
         kept_A = kept_V[self.token_A] & kept_P[self.row_A]
         row_A, token_A = (np.cumsum(kept) - 1 for kept in (kept_P, kept_V))
         return Arcs(row_A[self.row_A[kept_A]], self.start_A[kept_A], self.end_A[kept_A], token_A[self.token_A[kept_A]],
-                    self.lengths_P[kept_P])  # fmt: skip
+                    self.lengths_P[kept_P])
 
     def uses(self, chance_V: np.ndarray, count_P: np.ndarray) -> np.ndarray:
         """How often each candidate is used, as expected over all segmentations of the texts: [V]."""

@@ -49,7 +49,7 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
         if self.patience and (evaluated == "no" or not self.metric_for_best_model):
             raise ValueError(f"patience={self.patience} needs evaluations and a metric, but eval_strategy={evaluated}"
                              f" and metric_for_best_model={self.metric_for_best_model}; set patience=0, or"
-                             " change these settings")  # fmt: skip
+                             " change these settings")
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
 
     def warm_up_remark(self, steps: int) -> str | None:

@@ -91,7 +91,7 @@ class EncodedPairs(EncodedRows):
     def __init__(
         self, pairs: Sequence[Pair], encoder: PairEncoder | Seq2SeeTokenizer, *, max_length: int | None,
         guides: Sequence[np.ndarray] | None = None,
-    ):  # fmt: skip
+    ):
         super().__init__(token_ids(pairs, encoder if isinstance(encoder, PairEncoder) else PairEncoder(encoder)))
         self.pairs, self.guides = pairs, guides
         longest = self.lengths_N2.max(initial=0)
@@ -132,7 +132,7 @@ def token_ids(pairs: Sequence[Pair], encoder: PairEncoder) -> pa.Table:
         cache_file_name=str(folder / "ids.arrow"),
         new_fingerprint=folder.name,
         desc="tokenising",
-    ))  # fmt: skip
+    ))
     parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
     return pa.concat_tables(parts)
 

@@ -70,13 +70,13 @@ def compare_with_before(translator: Translator, config: RunConfig, corpus: Train
         names = ("bleu", "chrf", "exact_match", "pairs")
         found["held_out"] = {split: {"before": {name: row[name] for name in names},
                                      "after": {name: after[split][name] for name in names}}
-                             for split, row in before.items()}  # fmt: skip
+                             for split, row in before.items()}
     if rows := record["sample"]:
         pairs = [Pair(text, earlier, source, target) for source, target, text, earlier in rows]
         scores = score(translate_pairs(translator, pairs, title=SAMPLE), [pair.target for pair in pairs])
         where = config.evaluation.sample or "storybook"
         found["sample"] = {"sentences": len(pairs), "where": where, "chrf": round(scores.chrf, 2),
-                           "equal": round(scores.exact_match, 2)}  # fmt: skip
+                           "equal": round(scores.exact_match, 2)}
     return found
 
 
@@ -94,7 +94,7 @@ def wording_of(found: dict[str, Any]) -> list[str]:
         lines.append(f"{split} ({after['pairs']} pairs), before and after training: BLEU {before['bleu']} and"
                      f" {after['bleu']},"
                      f" chrF2 {before['chrf']} and {after['chrf']}, exact match {before['exact_match']} % and"
-                     f" {after['exact_match']} %")  # fmt: skip
+                     f" {after['exact_match']} %")
     if row := found.get("sample"):
         lines.append(f"forgetting ({row['sentences']} sentences of {row['where']}): {row['equal']} % are"
                      f" translated as before training; chrF2 {row['chrf']} against the earlier translations (100: no"

@@ -140,9 +140,9 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
     front = {
         "language": [data.source, *data.targets], "pipeline_tag": "translation", "library_name": "transformers",
         "tags": ["seq2see"], "metrics": ["bleu", "chrf"], **({"base_model": base} if base else {}),
-    }  # fmt: skip
+    }
     scores = [[f"{split} ({row['pairs']})", row["bleu"], row["chrf"], f"{row['exact_match']} %"]
-              for split, row in evaluation.items()]  # fmt: skip
+              for split, row in evaluation.items()]
     row = next(iter(evaluation.values()))
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
@@ -168,7 +168,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path, s
         released=released,
         time=duration(training["seconds"]),
         **{key: training[key] for key in ("pairs", "steps", "epochs")},
-    )  # fmt: skip
+    )
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -32,7 +32,7 @@ def check_first_rows(data: DataConfig) -> None:
         line, sides = next(part.rows(), (0, []))
         if isinstance(sides, Fault) and data.on_invalid == "error":
             raise UserError(f"{part.where}, line {line}: {sides}; correct the file, or skip such pairs with"
-                            " data.on_invalid=skip")  # fmt: skip
+                            " data.on_invalid=skip")
 
 
 def check_output(output: Path) -> None:
@@ -55,4 +55,4 @@ def check_start(folder: Path, config: RunConfig) -> None:
     if kind != "seq2see" and any(given.values()):
         named = ", ".join(key for key, is_given in given.items() if is_given)
         raise UserError(f"{named}: only for Seq2See models, but model.init_from={folder} is a {kind} model, which keeps"
-                        f" its vocabulary and decoding; omit {named}", exit_code=2)  # fmt: skip
+                        f" its vocabulary and decoding; omit {named}", exit_code=2)

@@ -30,10 +30,10 @@ VOCABULARY = 8000  # tokens, unless the configuration says otherwise
 SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
-)  # fmt: skip
+)
 KEPT = {  # of a model that is fine-tuned, where the configuration does not set them
     "tokenizer": ("vocab_size",), "model": ("dropout",), "generation": ("num_beams", "length_penalty", "max_length"),
-}  # fmt: skip
+}
 OF_EVALUATIONS = {"patience": 0, "load_best_model_at_end": False}  # what needs evaluations, switched off
 NO_EFFECT = {  # settings of transformers that people know, by what is used instead
     **dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), "use training.max_tokens"),
@@ -306,7 +306,7 @@ def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:
     if pair := first_pair(config.model.init_from):
         return replace(data, source=pair[0], target=pair[1])
     raise wrong(f"the languages of {data.path} are unknown: name its two columns by language codes, or set"
-                " data.source and data.target")  # fmt: skip
+                " data.source and data.target")
 
 
 def _check_data(data: DataConfig, where: str) -> None:

@@ -41,10 +41,10 @@ def draw_curve(path: Path, training: Mapping[str, Any], *, name: str, label_smoo
         for axis, key, colour, label in (
             (losses, "loss", BLUE, f"training (labels smoothed by {label_smoothing:g})"),
             (losses, "eval_loss", ORANGE, "validation"), (bleu, "eval_bleu", GREEN, "validation"),
-        ):  # fmt: skip
+        ):
             points = [(row["step"], row[key]) for row in log if key in row]
             axis.plot([step for step, _ in points], [value for _, value in points], color=colour, label=label,
-                      marker="." if len(points) < 30 else "")  # fmt: skip
+                      marker="." if len(points) < 30 else "")
         for axis in (losses, bleu):
             if kept < training["steps"]:
                 axis.axvline(kept, color=GREY, linestyle="--", zorder=1, label=f"weights kept (step {kept:,})")

@@ -49,13 +49,13 @@ def distil(teachers: Sequence[str], data: DataConfig, out: Path, *, device: torc
     loaded = [load_teacher(resolve_folder(name), data) for name in teachers]  # before any has translated
     corpus = load_corpus(data)
     written = (translated(list(corpus.train), folder, model.to(device), tokenizer)
-               for folder, model, tokenizer in loaded)  # fmt: skip
+               for folder, model, tokenizer in loaded)
     parts: dict[str, Iterable[Pair]] = {"val": corpus.val, "test": corpus.test}
     parts["train"] = [*corpus.train, *(pair for pairs in written for pair in pairs)]
     out.mkdir(parents=True)
     for split, pairs in parts.items():
         rows = [json.dumps({data.source: pair.source, data.targets[0]: pair.target}, ensure_ascii=False)
-                for pair in pairs]  # fmt: skip
+                for pair in pairs]
         if rows:
             atomic_write(out / f"{split}.jsonl", "".join(f"{row}\n" for row in rows))
             report(f"{out / split}.jsonl: {len(rows):,} pairs")

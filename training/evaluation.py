@@ -70,7 +70,7 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
     if not isinstance(data.path, str) or len(data.targets) > 1 or any(pair.row < 0 for pair in pairs):
         return None
     names = [f"{name}.lc.norm.tok.{data.targets[0]}{end}" for name in (VALIDATION if split == "val" else (split,))
-             for end in ("", ".gz")]  # fmt: skip
+             for end in ("", ".gz")]
     for path in filter(Path.is_file, (Path(data.path) / name for name in names)):
         lines = list(read_lines(path))
         if max(pair.row for pair in pairs) >= len(lines):

@@ -64,7 +64,7 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
     with atomic_files(output) as folder:
         write_json(folder / "metrics.json", metrics)
         draw_curve(folder / "curve.png", metrics["training"], name=config.name,
-                   label_smoothing=trainer.args.label_smoothing_factor)  # fmt: skip
+                   label_smoothing=trainer.args.label_smoothing_factor)
         card = model_card(config, metrics, folder=output, ours=prepared.start.ours, base=config.model.init_from,
                           supervised=getattr(model.config, "supervised_heads", None) or ())
         (folder / "README.md").write_text(card, "utf-8")

@@ -40,10 +40,10 @@ class ForeignStart:
         forced = model.generation_config.forced_bos_token_id  # without tags: what every translation begins with (BART)
         self.encoder = TaggedEncoder(tokenizer, {
             target: replace(tag, first=forced) if tag.first is None else tag for target, tag in tags.items()
-        })  # fmt: skip
+        })
         model.generation_config.forced_bos_token_id = next(iter(self.encoder.tagging.values())).first
         self._special = {name: getattr(model.config, name, None) for name in
-                         ("pad_token_id", "bos_token_id", "eos_token_id")}  # fmt: skip
+                         ("pad_token_id", "bos_token_id", "eos_token_id")}
         self._generation = copy.deepcopy(model.generation_config)
 
     @classmethod
@@ -72,7 +72,7 @@ class ForeignStart:
             setattr(self.model.config, name, id)
         self.model.generation_config = copy.deepcopy(self._generation)
         asked = {name: value for name in ("num_beams", "length_penalty", "max_length")
-                 if (value := getattr(config.generation, name)) is not None}  # fmt: skip
+                 if (value := getattr(config.generation, name)) is not None}
         self.model.generation_config.update(**asked)
 
 

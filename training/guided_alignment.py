@@ -40,7 +40,7 @@ def guides_of(pairs: Sequence[Pair], links: Sequence[Sequence[Link]], tokenizer:
     if len(links) != len(pairs):
         raise UserError(f"{len(links)} lines of links, but {len(pairs)} training pairs: give one line for each pair")
     return [guide_of(pair, some, tokenizer, where=f"training pair {number}")
-            for number, (pair, some) in enumerate(zip(pairs, links, strict=True), start=1)]  # fmt: skip
+            for number, (pair, some) in enumerate(zip(pairs, links, strict=True), start=1)]
 
 
 def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, where: str = "") -> np.ndarray:

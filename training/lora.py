@@ -20,7 +20,7 @@ def matrices(model: PreTrainedModel) -> list[str]:
     T5's."""
     output = model.get_output_embeddings()
     found = (name.rpartition(".")[2] for name, module in model.named_modules()
-             if isinstance(module, nn.Linear) and module is not output)  # fmt: skip
+             if isinstance(module, nn.Linear) and module is not output)
     return list(dict.fromkeys(found))
 
 

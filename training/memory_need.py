@@ -24,7 +24,7 @@ def estimate(model: PreTrainedModel, arguments: Seq2SeeTrainingArguments) -> dic
     width = model.get_input_embeddings().embedding_dim
     inner = max(getattr(config, name, 0) or 0 for name in ("encoder_ffn_dim", "decoder_ffn_dim", "d_ff"))
     layers = sum(_count(config, *names) for names in (
-        ("encoder_layers", "num_layers"), ("decoder_layers", "num_decoder_layers")))  # fmt: skip
+        ("encoder_layers", "num_layers"), ("decoder_layers", "num_decoder_layers")))
     vocabulary = model.get_input_embeddings().num_embeddings
     return {
         "weights": NUMBER * total,

@@ -43,7 +43,7 @@ class KeepMoments(TrainerCallback):
         if state.global_step in moments(state.max_steps, self.count):
             with self.trainer.averaged():
                 weights = {name: weight.detach().to("cpu", torch.float16)
-                           for name, weight in self.trainer.model.named_parameters()}  # fmt: skip
+                           for name, weight in self.trainer.model.named_parameters()}
             file = self.run / FOLDER / f"{state.global_step}.safetensors"
             file.parent.mkdir(exist_ok=True)
             save_file(weights, file)

@@ -53,7 +53,7 @@ class TaggedEncoder(PairEncoder):
             "input_ids": [[*tag.before, *ids, *tag.after] for tag, ids in zip(tags, sources, strict=True)],
             "labels": [[*(before if tag.first is None else (tag.first,)), *ids, *after]
                        for tag, ids in zip(tags, targets, strict=True)],
-        }  # fmt: skip
+        }
 
     def _bare(self, **texts: list[str]) -> list[list[int]]:
         if not next(iter(texts.values())):

@@ -31,7 +31,7 @@ from .reading import MISSING, Fault, TablePart, find_part, hash_fraction, is_hea
 COLUMNS = datasets.Features(
     {"source": datasets.Value("string"), "target": datasets.Value("string"),
      "target_language": datasets.Value("string"), "row": datasets.Value("int64")}
-)  # fmt: skip
+)
 SIDES = ("train", "val", "test")
 ALL = "all"  # the part of one table that is the whole of it
 ROWS = 10_000  # of a batch: what is held in memory while a file is written or read through
@@ -171,7 +171,7 @@ def clean(data: DataConfig, part: TablePart, skipped: Counter[str]) -> Iterator[
     if count >= LABELLED and (fewest := min(map(len, different))) < LABELS:
         raise UserError(f"{part.where}: one side has only {fewest} different texts in {count} pairs, like labels;"
                         " expected"
-                        " translations")  # fmt: skip
+                        " translations")
     if copies and data.duplicates == "error":
         raise UserError(f"{part.where} has {copies} {COPIES}; remove them, or set data.duplicates=skip")
     skipped.update(faults | Counter({COPIES: copies} if copies else {}))
@@ -181,7 +181,7 @@ def _pairs_of(data: DataConfig, row: int, sides: Sequence[str]) -> Iterator[Pair
     """The pairs of a row, one for each target language that it has."""
     languages = [data.source, *data.targets]
     there = [(code, unicodedata.normalize("NFC", side.strip()))
-             for code, side in zip(languages, sides, strict=True) if side is not MISSING]  # fmt: skip
+             for code, side in zip(languages, sides, strict=True) if side is not MISSING]
     texts, targets = [text for _, text in there], [code for code, _ in there[1:]]
     if is_header(texts, [data.source, *targets]):
         yield Fault("a header among the pairs, as in concatenated files")

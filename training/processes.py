@@ -78,7 +78,7 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
         MASTER_ADDR=HOST, MASTER_PORT=store.port, WORLD_SIZE=count, LOCAL_WORLD_SIZE=count, RANK=0, LOCAL_RANK=0,
         OMP_NUM_THREADS=threads, PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="",
         GLOO_SOCKET_IFNAME=LOOPBACK.get(sys.platform, ""),
-    ):  # fmt: skip
+    ):
         others = start_processes(train_along, (count, config), nprocs=count - 1, join=False)
         try:
             torch.set_num_threads(threads)

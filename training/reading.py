@@ -345,7 +345,7 @@ def _named(names: tuple[str, ...], languages: tuple[str, ...]) -> list[int] | Fa
         if all(places):
             doubled = [found[place] for side in places if len(side) > 1 for place in side]
             return Fault(f"two columns or keys for one side: {', '.join(doubled)}") if doubled else [
-                place for place, *_ in places]  # fmt: skip
+                place for place, *_ in places]
     return None
 
 
@@ -375,7 +375,7 @@ def is_header(cells: Sequence[str], languages: Sequence[str]) -> bool:
         return True
     words = [tuple(re.findall(r"[^\W_]+", cell.casefold())) for cell in cells]
     names = [{word if " " in cell else word.rstrip("0123456789") for word in found} - {""}
-             for cell, found in zip(cells, words, strict=True)]  # fmt: skip
+             for cell, found in zip(cells, words, strict=True)]
     return len(set(words)) == len(cells) and all(name and known.issuperset(name) for name in names)
 
 
@@ -399,7 +399,7 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
     named = _named(tuple(first), tuple(languages)) is not None
     if not named and is_header(first, languages):
         raise UserError(f"{path}, line 1: {', '.join(first)!r} is a header, not a pair; name the columns by language"
-                        f" codes: {', '.join(languages)}")  # fmt: skip
+                        f" codes: {', '.join(languages)}")
     for line, cells in rows if named else itertools.chain([(first_line, first)], rows):
         if isinstance(cells, Fault):
             yield line, cells
@@ -458,4 +458,4 @@ def _sides(row: Any, languages: Sequence[str]) -> list[str] | Fault:
             texts = {code: values[column] for code, column in zip(asked, columns, strict=True)}
             return [texts.get(code, MISSING) for code in languages]
     return Fault(f"no text for {', '.join(languages)}; name the keys by these codes, or source and target, or set"
-                 " data.source and data.target")  # fmt: skip
+                 " data.source and data.target")

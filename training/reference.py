@@ -10,7 +10,7 @@ from .config import DataConfig, EvaluationConfig, GenerationSection, ModelConfig
 SECTIONS = {
     "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "training": TrainingFields,
     "evaluation": EvaluationConfig, "generation": GenerationSection,
-}  # fmt: skip
+}
 HEAD = """\
 # All settings with their defaults. A recipe contains only the settings that differ. The command line overrides both:
 #   seq2see train RECIPE section.key=value

@@ -70,7 +70,7 @@ def resume_invariants(config: RunConfig) -> dict[str, Any]:
     """The settings that must not change when a run is resumed."""
     sections = asdict(config)
     shared = {f"{section}.{key}": value for section in ("data", "tokenizer", "model")
-              for key, value in sections[section].items()}  # fmt: skip
+              for key, value in sections[section].items()}
     chosen = {item.name: item.default for item in fields(TrainingFields)} | dict(config.training)
     return {key: value for key, value in shared.items() if key != PLACE} | {
         f"training.{key}": chosen[key] for key in UNCHANGEABLE

@@ -79,7 +79,7 @@ def prepare(config: RunConfig, *, dry_run: bool = False) -> Prepared:
     freeze(model, arguments.freeze or ())
     if config.model.lora:
         adapter = add_adapter(model, rank=config.model.lora, train_embedding=start.new_vocabulary,
-                              base=str(config.model.init_from))  # fmt: skip
+                              base=str(config.model.init_from))
         trained = model.num_parameters(only_trainable=True)
         report(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others are frozen")
     return Prepared(arguments, checkpoint, corpus, start, adapter)
@@ -87,7 +87,7 @@ def prepare(config: RunConfig, *, dry_run: bool = False) -> Prepared:
 
 def build_arguments(config: RunConfig) -> Seq2SeeTrainingArguments:
     check_keys(config.training, [item.name for item in fields(Seq2SeeTrainingArguments)], prefix="training.",
-               where=config.name)  # fmt: skip
+               where=config.name)
     try:
         arguments = Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(config.output)})
         for callback in get_reporting_integration_callbacks(arguments.report_to):

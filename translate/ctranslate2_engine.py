@@ -57,7 +57,7 @@ class CTranslate2Engine:
                       if all(id < len(self.tokens) for id in ids)]
         check_memory((folder / "model.bin").stat().st_size, f"the model in {folder}")
         load = partial(ctranslate2.Translator, str(folder), device=device, compute_type=precision,
-                       inter_threads=threads, intra_threads=1)  # fmt: skip
+                       inter_threads=threads, intra_threads=1)
         # It sets how many threads OpenMP gives the thread that loads it: in this one torch would go on with one alone.
         with as_user_error(f"CTranslate2 cannot load {folder}; remove that folder"), ThreadPoolExecutor(1) as thread:
             self.translator = thread.submit(load).result()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LIKE_BART = {
     "bart": (False, True), "blenderbot": (True, False), "m2m_100": (True, False), "marian": (False, False),
     "mbart": (True, True), "pegasus": (True, False), "plbart": (False, True),
-}  # fmt: skip
+}
 LIKE_T5 = ("t5", "mt5", "umt5")
 VOCABULARY = "shared_vocabulary.json"  # in an export: the name of each id
 # Injective: no two tokens get the same name.
@@ -164,7 +164,7 @@ def seq2see_loader() -> BartLoader:
         from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec, TransformerSpec
 
     kinds = {"relu": Activation.RELU, "gelu": Activation.GELU, "gelu_new": Activation.GELUTanh,
-             "silu": Activation.SWISH}  # fmt: skip
+             "silu": Activation.SWISH}
 
     class Seq2SeeLoader(BartLoader):
         def get_model_spec(self, model: Any) -> Any:

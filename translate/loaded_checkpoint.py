@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PARTS = (  # of a model, besides its weights
     "config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab*.json", "vocab*.txt",
     "target_vocab.json", "merges.txt", "*.spm", "*.model", "*.bin.index.json", "*.safetensors.index.json",
-)  # fmt: skip
+)
 
 ALSO_READ = ("generation_config.json", "examples.json", "metrics.json")
 

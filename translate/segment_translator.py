@@ -36,7 +36,7 @@ MOST_CHARACTERS = 250_000  # in a text: more would take minutes
 LEAST = 10  # letters from which a translation is checked for a lost clause
 LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts have no spaces between words
     (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
-)  # fmt: skip
+)
 
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphen, spaces without width
 _CONTINUES = regex.compile(r"[^\S\n]*(?:[-–—―:]|&[nm]dash;)[^\S\n]+")  # in a line, what a part of it stands after

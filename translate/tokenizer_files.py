@@ -64,7 +64,7 @@ def _with_languages(tokenizer: NllbTokenizer, folder: Path, settings: dict[str, 
         vocab=vocabulary, merges=[tuple(one) for one in learnt["merges"]], src_lang=settings.get("src_lang"),
         tgt_lang=settings.get("tgt_lang"), legacy_behaviour=tokenizer.legacy_behaviour,
         extra_special_tokens=[*map(_content, codes)], model_max_length=tokenizer.model_max_length,
-    )  # fmt: skip
+    )
     made.backend_tokenizer.normalizer = tokenizer.backend_tokenizer.normalizer
     return made
 

@@ -40,7 +40,7 @@ from .scoring import score_targets
 SETTINGS_READ = (
     "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
     "suppress_tokens", "begin_suppress_tokens", "min_length", "renormalize_logits",
-)  # fmt: skip
+)
 BATCH_TOKENS = 4096  # source tokens in one batch, including padding and beams
 BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step for the scores
 

@@ -21,7 +21,7 @@ COLOURS: dict[Theme, dict[str, str]] = {
         "sel-ink": "#10161e", "flash": "#5b4a12", "orange-t": "#45290f", "ochre": "#dcc67e", "ochre-t": "#37301a",
         "ochre-f": "#a18946",
     },
-}  # fmt: skip
+}
 # Four ramps of equal lightness, so that a shade means the same number in each.
 RAMPS: dict[Theme, dict[str, list[str]]] = {
     "light": {

@@ -25,7 +25,7 @@ SMALL = 4_000_000  # bytes of float16 up to which a page has them: beyond, int8
 REPLAY = "replay.json.gz"
 CHARACTERS, BEAMS, ALTERNATIVES = 1_000, 8, 4  # of what a reader may ask for
 POLICY = ("default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
-          "img-src data: blob:; font-src data:")  # fmt: skip
+          "img-src data: blob:; font-src data:")
 # Shown where no script draws the page: of a file that was cut early, for example.
 STILL = """.s2s-still { margin: 2em; font: 16px sans-serif; animation: s2s-still 3s }
 @keyframes s2s-still { from, to { visibility: hidden } }"""
@@ -98,4 +98,4 @@ def settings_of(translator: Translator) -> dict[str, Any]:
         "first": None,
         "start": {"source": source, "target": target},
         "text": sentences()[0][0] if SOURCE in translator.language_pairs.sources else None,
-    }  # fmt: skip
+    }

@@ -53,7 +53,7 @@ def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
         "nouns": sorted(map(list, known.nouns)),
         "head_means": {pair: heads for pair, (heads, _) in means.items()},
         "feed_forward_means": {pair: layers for pair, (_, layers) in means.items()},
-    }  # fmt: skip
+    }
 
 
 def _means(

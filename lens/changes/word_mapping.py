@@ -85,7 +85,7 @@ def _words(own: Sequence[Word], theirs: Sequence[Word], named: Mapping[int, int]
     ours, others = ([word.text.casefold() for word in words] for words in (own, theirs))
     return {a: b for kind, a0, a1, b0, b1 in SequenceMatcher(None, ours, others, autojunk=False).get_opcodes()
             if kind == "equal" or a1 - a0 == b1 - b0
-            for a, b in zip(range(a0, a1), range(b0, b1), strict=True)}  # fmt: skip
+            for a, b in zip(range(a0, a1), range(b0, b1), strict=True)}
 
 
 def _joined(own: Sequence[TokenSpan], theirs: Sequence[TokenSpan], words: Mapping[int, int]) -> Joined:

@@ -114,7 +114,7 @@ def compare(first: TraceData, second: TraceData) -> Comparison:
         for number, own in enumerate(maps):
             taken = {(one.first, one.second)[number] for one in found}
             alone += [(number, head) for head in (Head(kind, *at) for at in np.ndindex(own.shape[:2])) if
-                      head not in taken]  # fmt: skip
+                      head not in taken]
     return Comparison(first.source_text, first.target_text, (first.log_prob, second.log_prob),
                       tuple(_chances(first, second)),
                       tuple(sorted(matched, key=lambda one: -one.distance)), tuple(alone), (first, second))

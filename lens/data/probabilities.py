@@ -94,7 +94,7 @@ def _steps(trace: TraceData, log_prob_TV: np.ndarray, *, k: int = TOP) -> dict[s
         "entropies": -(np.exp(log_prob_TV) * possible_TV).sum(-1).astype(np.float32),
         "top": tuple(tuple(one._replace(log_prob=float(row[one.id])) for one in step[:k])
                      for row, step in zip(log_prob_TV, trace.top, strict=True)),
-    }  # fmt: skip
+    }
 
 
 def shown_by(trace: TraceData) -> Shown:

@@ -123,7 +123,7 @@ VIEW: dict[str, View] = {
         "how much less probable each token of the translation becomes when the values of another token are zero in"
         " every layer that reads it (after Mohebbi et al. 2023)", "fall in log-probability, nats",
     ),
-}  # fmt: skip
+}
 ATTRIBUTIONS = tuple(name for name in VIEWS if VIEW[name].attribution)
 OF_ATTENTION = tuple(name for name in VIEWS if not VIEW[name].attribution)  # and erasure
 SLOW = ("left_out", *ATTRIBUTIONS)  # they cost a pass for each word, token or step, or more

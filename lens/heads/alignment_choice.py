@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 SAID: dict[Rule, str] = {
     "target": "the best source word of each target word", "source": "the best target word of each source word",
     "both": "where the best of both directions agree", "either": "the best of either direction", "all": "every pair",
-}  # fmt: skip
+}
 
 FILE = "alignment.json"  # the choice, beside the run it was fitted on
 

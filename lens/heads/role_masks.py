@@ -63,7 +63,7 @@ def _contents(kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: G
         masks["same word"][r, c] = (
             row is not None and row.text.casefold() == column.text.casefold() and not column.special
             and any(letter.isalnum() for letter in column.text) and (kind == "cross" or row.word != column.word)
-        )  # fmt: skip
+        )
     seen = [("alignment", {source}, {target}, source) for source, target in gold.links if kind == "cross"]
     seen += [("antecedent", {one.source}, {one.target}, one.antecedent) for one in gold.pronouns]
     seen += [(role, {one.source}, {one.target}, word) for one in gold.pronouns

@@ -129,7 +129,7 @@ def measure(
         measured[kind, role] = Occurrences(
             np.stack(scores), np.array(uniforms), np.stack(rivals) if role == "antecedent" else None, places, groups,
             supervised if kind == "cross" else (),
-        )  # fmt: skip
+        )
     return measured
 
 

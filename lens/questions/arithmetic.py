@@ -79,6 +79,6 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
         "query": q_E, "keys": k_CE[:columns], "products": products_C, "bias": bias_C[:columns], "allowed": allowed_C,
         "scores": scores_C, "weights": own["weight"][row, :columns], "values": own["value"][:columns],
         "mixed": own["mixed"][row], "output": site.output.weight[:, site.columns([number])] @ own["mixed"][row],
-    }  # fmt: skip
+    }
     return Arithmetic(scale=scale, length=float(handed_over[site][0, row].norm()),
                       **{name: part.detach().cpu().numpy() for name, part in parts.items()})

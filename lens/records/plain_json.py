@@ -48,7 +48,7 @@ class Measurement:
             return cls.from_plain(plain)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise UserError(f"{path} is not a valid {cls.what} ({str(error)[:200] or 'it is damaged'}): measure again"
-                            f" with {cls.command}, or remove it") from error  # fmt: skip
+                            f" with {cls.command}, or remove it") from error
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

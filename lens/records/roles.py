@@ -104,7 +104,7 @@ def read_roles(path: Path, *, weights: str) -> Roles:
             for one in row["roles"]
         )
         for row in report["heads"]
-    })  # fmt: skip
+    })
     return {head: roles for head, roles in (found or {}).items() if roles and head[0] in KINDS}
 
 
@@ -117,7 +117,7 @@ def read_pronoun_effects(path: Path, *, weights: str) -> dict[str, Any] | None:
     return _read(path, weights, lambda report: {
         "whole": float(report["whole"]["apart"][0]), "pronouns": int(report["pronouns"]["test"]),
         "heads": {"{}.{}.{}".format(*_head(row)): round(float(row["apart"][0]), 4) for row in report["heads"]},
-    })  # fmt: skip
+    })
 
 
 class Noun(NamedTuple):

@@ -137,7 +137,7 @@ def picture(
         _names(trace.row_tokens(kind, rows=rows), row_units, words=words, source=kind == "encoder"), columns,
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
         UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
-    )  # fmt: skip
+    )
 
 
 def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) -> np.ndarray:

@@ -31,7 +31,7 @@ STYLE = {
     "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": LINE,
     "svg.fonttype": "none",  # text stays text: searchable, accessible, in the reader's fonts
     "svg.hashsalt": "seq2see",
-}  # fmt: skip
+}
 
 
 def save_plot(

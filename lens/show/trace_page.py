@@ -108,7 +108,7 @@ def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: di
     if cells > CELLS_DRAWN:
         sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
         raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
-                        " one view")  # fmt: skip
+                        " one view")
     return {"traces": [trace_record(trace)], "measured": measured, "translation": {
         "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
 

@@ -131,7 +131,7 @@ def machine(
     for stack in STACKS:
         if (count := len(layers_of(model, stack))) > MOST_LAYERS:
             raise UserError(f"the {stack} has {count} layers: the whole machine is shown of models with up to"
-                            f" {MOST_LAYERS}; look at single heads and layers instead", exit_code=2)  # fmt: skip
+                            f" {MOST_LAYERS}; look at single heads and layers instead", exit_code=2)
     whole, written = pass_in_parts(model, trace), trace.target_ids[step]
     logit_V = whole.logit_TV[step]
     runner = _runner(tokenizer, logit_V, written)
@@ -160,7 +160,7 @@ def machine(
         over=over,
         without=without,
         steers=steers,
-    )  # fmt: skip
+    )
 
 
 def _runner(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor, written: int) -> int:

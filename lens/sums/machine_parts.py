@@ -149,7 +149,7 @@ def parts_of(
         neurons=tuple(_neurons(tokenizer, whole, block, direction_D, step, activations=activations)
                       for block, direction_D in inner),
         encoder=_encoder(trace, whole, read_SD, constant_S),
-    )  # fmt: skip
+    )
 
 
 def _encoder(trace: TraceData, whole: ForcedPass, read_SD: torch.Tensor, constant_S: torch.Tensor) -> EncoderParts:
@@ -194,7 +194,7 @@ def _neurons(
         list=tuple(ActiveNeuron(number, float(activation_N[number]), float(adds_N[number]), tokens)
                    for number, tokens in zip(best.tolist(), raises, strict=True)),
         activations=_most_active(activation_N).numpy() if activations else None,
-    )  # fmt: skip
+    )
 
 
 def _most_active(activation_N: torch.Tensor) -> torch.Tensor:

@@ -61,5 +61,5 @@ def add_views(
         found.append(replace(trace, left_out=drop, **{
             kind: getattr(trace, kind) | {name: maps[kind] for name, maps in made.items() if kind in maps}
             for kind in KINDS
-        }))  # fmt: skip
+        }))
     return found

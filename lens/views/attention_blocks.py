@@ -95,7 +95,7 @@ class Blocks:
         """
         return {kind: np.stack([weight_HRC * block.vector_HCD.norm(dim=-1).cpu().numpy()[:, None]
                                 for weight_HRC, block in zip(self.trace.maps(kind), blocks, strict=True)])
-                for kind, blocks in self.by_kind.items()}  # fmt: skip
+                for kind, blocks in self.by_kind.items()}
 
     @cached_property
     def layers(self) -> "Layers":
@@ -104,7 +104,7 @@ class Blocks:
             kind: np.stack([shares_of_block(block, torch.tensor(self.trace.maps(kind)[layer]))
                             for layer, block in enumerate(self.by_kind[kind])])
             for kind in KINDS
-        }  # fmt: skip
+        }
         return Layers(shares["encoder"], shares["decoder"], shares["cross"][..., :-1], shares["cross"][..., -1])
 
 

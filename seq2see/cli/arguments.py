@@ -95,7 +95,7 @@ def add_engine(verb: Parser) -> None:
     verb.add_argument(
         "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
         help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
-    )  # fmt: skip
+    )
     verb.add_argument("--trust-remote-code", action="store_true",
                       help="run the Python files in the model's folder; only this option allows it, never a settings"
                            " file")

@@ -40,7 +40,7 @@ PACKAGE_OF = {
     "peft": "'seq2see[lora]'",
     "tensorboard": "'seq2see[tensorboard]'",
     "mcp": "'seq2see[mcp]'",
-}  # fmt: skip
+}
 
 # How often a torch thread polls for work before it sleeps, with GNU's OpenMP, as on Linux.  At the default of 300,000
 # a training in two threads is 3 % faster on an idle machine, and twenty times slower beside one busy program.

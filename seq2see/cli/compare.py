@@ -65,7 +65,7 @@ def check_page(path: str | None) -> None:
         return
     folder = Path(os.path.realpath(path)).parent
     error = (errno.EISDIR if Path(path).is_dir() else errno.ENOENT if not folder.is_dir() else
-             errno.EACCES if not os.access(folder, os.W_OK | os.X_OK) else 0)  # fmt: skip
+             errno.EACCES if not os.access(folder, os.W_OK | os.X_OK) else 0)
     if error and not (Path(path).exists() and not Path(path).is_dir()):  # a pipe, or a file in a closed folder
         raise UserError(f"cannot write {path} ({os.strerror(error)}); choose a writable file with --html")
 

@@ -59,7 +59,7 @@ def places(folder: str, number: int | None) -> tuple[Path, Path]:
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     html, data = (("index.html", LESSONS_RECORD) if number is None else
-                  (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
+                  (f"lesson-{number}.html", f"lesson-{number}.json"))
     if not os.access(out, os.W_OK | os.X_OK):
         raise UserError(f"cannot write to {out}: give another folder with --out")
     return out / html, out / data

@@ -29,7 +29,7 @@ class CompareBody(OptionFields):
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"text": "The cat is tired.", "source": "en", "target": "fr"},
-    ]})  # fmt: skip
+    ]})
 
     text: str = Field(description="one sentence")
     source: str | None = Field(default=None, min_length=1, description="source language (default: detected)")

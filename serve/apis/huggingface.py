@@ -57,7 +57,7 @@ class Inputs(Body):
         {"inputs": "The cat is tired."},
         {"inputs": ["The cat is tired.", "It was raining."], "parameters": {
             "src_lang": "en", "tgt_lang": "fr", "generate_parameters": {"num_beams": 4}}},
-    ]})  # fmt: skip
+    ]})
 
     inputs: Annotated[Text | Texts, by_kind] = Field(description="a text or a list of texts")
     parameters: Parameters | None = Field(default=None, description="languages and options")

@@ -113,7 +113,7 @@ class TreeQuestion(Question):
             "hypotheses": [[step, number, text, found.steps[step][number].score]
                            for (step, number), text in zip(found.hypotheses, found.texts, strict=True)],
             "length_penalty": found.length_penalty,
-        }  # fmt: skip
+        }
 
 
 class WordsQuestion(Question):
@@ -259,7 +259,7 @@ AnyQuestion = Annotated[
 class InsideBody(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
-    ]})  # fmt: skip
+    ]})
 
     question: AnyQuestion = Field(description="the tool, the translation to analyse, and the tool's arguments")
 

@@ -74,7 +74,7 @@ class LibreTranslateBody(NamedFields):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"q": "The cat is tired.", "source": "en", "target": "fr", "format": "text", "alternatives": 2},
         {"q": ["The cat is tired.", "It was raining."], "source": "auto", "target": "fr"},
-    ]})  # fmt: skip
+    ]})
 
     q: Annotated[Text | Texts, by_kind] = Field(description="the text; in JSON also a list of texts")
     source: str = Field(min_length=1, description="source language, or `auto`")
@@ -101,7 +101,7 @@ class LibreTranslateBody(NamedFields):
 class DetectBody(NamedFields):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"q": "Le chat est fatigué."}, {"q": ["Le chat est fatigué.", "The cat is tired."]},
-    ]})  # fmt: skip
+    ]})
 
     q: Annotated[Text | Texts, by_kind] = Field(description="the text; in JSON also a list of texts")
     api_key: str | None = KEY

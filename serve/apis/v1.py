@@ -65,7 +65,7 @@ class RequestBody(OptionFields):
 class TranslateBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"texts": ["The cat is tired.", "It was raining."], "source": "en", "target": "fr", "alternatives": 3},
-    ]})  # fmt: skip
+    ]})
 
     texts: list[str] = Field(min_length=1, description="the texts to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
@@ -86,7 +86,7 @@ class TranslateBody(RequestBody):
 class LookBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"text": "The cat is tired.", "source": "en", "target": "fr", "maps": ["cross"], "views": ["raw"]},
-    ]})  # fmt: skip
+    ]})
 
     text: str = Field(description="the text to translate and trace")
     alternative: From0 = Field(default=0, description="index of the hypothesis to trace; 0: the best")
@@ -297,7 +297,7 @@ def router(service: Service) -> APIRouter:
             OneModel(name=name, language_pairs=one.language_pairs.listed(), languages=Languages.of(one.language_pairs),
                      engine=one.engine.name, precision=one.engine.precision)
             for name, one in service.models.items()
-        ], pivot=service.settings.pivot, pivoted=Languages.of(service.pivoted_pairs))  # fmt: skip
+        ], pivot=service.settings.pivot, pivoted=Languages.of(service.pivoted_pairs))
 
     return routes
 
@@ -329,7 +329,7 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
             "with_every_head": _plain(looked.with_every_head),
             "traces": records,
             "measured": measured_record(known.roles, known.pronoun_effects),
-        }, ensure_ascii=False)  # fmt: skip
+        }, ensure_ascii=False)
 
     if found and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])

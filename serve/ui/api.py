@@ -114,7 +114,7 @@ def add_api(service: Service) -> None:
             "words": [{"word": word, "probability": round(probability, 4),
                        "looked_at": [{"word": source, "weight": round(weight, 4)} for source, weight in best]}
                       for word, probability, best in words],
-        }  # fmt: skip
+        }
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server over HTTP
         gr.api(function, api_name=function.__name__, queue=False)

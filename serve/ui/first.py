@@ -50,7 +50,7 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
         "exampleModel": chosen,
         "first": first,
         "text": sentences()[0][0] if not first and SOURCE in pairs.sources and pairs.default else None,
-    }  # fmt: skip
+    }
 
 
 def first_view(translator: Translator) -> dict[str, Any] | None:

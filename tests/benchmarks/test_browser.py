@@ -7,7 +7,7 @@ TEXTS = {
     "storybook": ["The old man did not open the door this morning.", "The cat sleeps because it is tired.",
                   "The duck sat on the bank.", "The white goat offered the kite to the beautiful bear."],
     "everyday": ["Stop!", "Could you call me back tomorrow morning?", "I’d like 2.5 kg of crème brûlée! 😀"],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

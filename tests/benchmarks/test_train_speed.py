@@ -10,7 +10,7 @@ import pytest
 TINY = [
     "tokenizer.vocab_size=360", "training.cpu_processes=1", "model.d_model=16", "model.encoder_layers=1",
     "model.decoder_layers=1", "model.encoder_ffn_dim=16", "model.decoder_ffn_dim=16",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_the_peer_has_its_figures(bench, tmp_path):
 def test_the_fastest_setting_of_the_peer_counts(bench):
     """And ratios are of one round each: by the medians of each side alone, ours would be 1.5 times as fast."""
     speeds = {"ours": [10.0, 30.0, 60.0], "no bf16": [5.0, 15.0, 30.0],
-              "stock float32": [5.0, 20.0, 30.0], "stock bf16": [4.0]}  # fmt: skip
+              "stock float32": [5.0, 20.0, 30.0], "stock bf16": [4.0]}
     contenders = [one for one in bench.all_contenders(2, bf16=True) if one.name in speeds]
     runs = {name: [bench.Run(speed, speed, 1.0) for speed in items] for name, items in speeds.items()}
     _, ratios = bench.summarise(contenders, runs)

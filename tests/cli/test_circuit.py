@@ -112,7 +112,7 @@ def test_the_drawing_is_seen_in_both_themes(browser, circuit, tmp_path, scheme):
     (["tired", "The old box was not too wide.", *GIVEN], "no word of 'tired' corresponds to one of"),
     ([TEXTS[0]], "the following arguments are required: OTHER"),
     ([TEXTS[0], " "], ""),
-])  # fmt: skip
+])
 def test_a_mistake_is_one_line(circuit, arguments, said):
     code, _, err = circuit(*arguments)
     assert code and said in err and err.count("\n") == 1 and "Traceback" not in err

@@ -86,7 +86,7 @@ def test_no_library_is_imported_before_it_is_needed(code):
 @pytest.mark.skipif(sys.platform != "linux", reason="torch brings another OpenMP")
 @pytest.mark.parametrize(("set_by_user", "count"), [
     ({}, cli.SPINS), ({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "active"}, None),
-])  # fmt: skip
+])
 def test_threads_sleep_soon_unless_the_user_says_otherwise(set_by_user, count):
     ours = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
     environment = {**ours, "OMP_DISPLAY_ENV": "verbose", **set_by_user}
@@ -135,7 +135,7 @@ def test_env_names_versions_and_what_is_missing(command, monkeypatch):
     (["translate", "runs/x", "--frm", "en"], "unrecognized arguments: --frm en (see seq2see translate --help)"),
     (["translate", ""], "argument [RUN] FILE: the name is empty"),
     (["demo", "--run", " "], "argument --run: the name is empty"),
-])  # fmt: skip
+])
 def test_wrong_use_is_one_line_and_exit_code_2(argv, said, command):
     code, out, err = command(*argv)
     assert (code, out) == (2, "") and said in one_line(err) and "--help" in err
@@ -156,7 +156,7 @@ def test_no_verb_shows_the_help_and_is_wrong_use(command):
     (ModuleNotFoundError("No module named 'typo'", name="typo"), 1, "internal error: ModuleNotFoundError"),
     (KeyError("two\nlines"), 1, "internal error: KeyError: 'two\\nlines' (rerun with SEQ2SEE_DEBUG=1"),
     (KeyboardInterrupt(), 130, "interrupted"),
-])  # fmt: skip
+])
 def test_a_failure_is_one_line_and_its_exit_code(error, code, said, command, monkeypatch):
     def verb(args):
         raise error
@@ -195,7 +195,7 @@ def exported_run(tmp_path_factory):
     (["translate", "runs/none"], 1, "error: there is no folder runs/none; give"),
     (["look", "RUN", "The cat."], 1, "error: torch is missing: pip install torch"),
     (["train", "storybook"], 1, "error: torch is missing: pip install torch"),
-])  # fmt: skip
+])
 def test_what_can_works_without_torch_and_the_rest_says_what_is_missing(argv, code, said, exported_run, tmp_path):
     argv = [{"RUN": str(exported_run), "OUT": str(tmp_path / "out")}.get(word, word) for word in argv]
     got, out, err = without("torch", argv, input="The cat.\n", cwd=tmp_path)
@@ -215,7 +215,7 @@ ALIGN = ["align", "runs/none", "--src", "IN", "--tgt", "IN"]
     (ALIGN, "L'été\n".encode("latin-1"), "not UTF-8"),
     (ALIGN, b"a" * 20_000, "a word has 20,000 characters"),
     (["look", "runs/none", "a" * 20_000], b"", "a word has 20,000 characters"),
-])  # fmt: skip
+])
 def test_a_text_is_refused_before_a_model_is_looked_for(argv, content, said, tmp_path):
     file = tmp_path / "in.txt"
     file.write_bytes(content)
@@ -241,7 +241,7 @@ def test_a_busy_port_is_told_before_the_page_is_imported():
 @pytest.mark.parametrize("argv", [
     ["train", "no-such-config"], ["train", "storybook", "trainin.seed=1"], ["evaluate", "no/such/run"],
     ["look", "no/such/run", "The cat."], ["serve", "no/such/run", "--port", "0"],
-], ids=lambda argv: " ".join(argv[:2]))  # fmt: skip
+], ids=lambda argv: " ".join(argv[:2]))
 def test_what_is_not_there_is_told_in_one_line(argv, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     code, _, err = command(*argv)

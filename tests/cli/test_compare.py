@@ -101,7 +101,7 @@ def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, com
     ([TEXT, "--to", "xx"], "does not translate to xx"),
     ([TEXT, "--html", "no/such/folder/x.html"], "cannot write no/such/folder/x.html"),
     ([], "the following arguments are required: SENTENCE"),
-])  # fmt: skip
+])
 def test_a_mistake_is_one_line(compare, arguments, said, monkeypatch):
     monkeypatch.setattr("seq2see.cli.compare.comparison_page", lambda *_, **options: "a page")  # drawing takes seconds
     code, _, err = compare(*arguments)
@@ -160,7 +160,7 @@ def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, 
     (["--html", "x.html"], "--html compares two models: also give --against MODEL"),
     (["--html", "x.html", "--against", "B"], "--html FILE needs one target language: give --to fr"),
     (["--html", "no/x.html", "--against", "B", "--to", "fr"], "cannot write no/x.html"),
-])  # fmt: skip
+])
 def test_a_mistake_of_the_page_is_one_line(command, folders, table, tmp_path, arguments, said):
     arguments = [folders[1] if one == "B" else one for one in arguments]
     code, _, err = command("evaluate", folders[0], "--data", table, "--engine", "torch", *arguments)

@@ -103,7 +103,7 @@ def test_what_cannot_work_is_told_before_any_training(launched, command):
                        (("--run", "mine", "--port", 0), "has no storybook run"),
                        (("--run", "notes.txt", "--port", 0), "File exists: notes.txt"),
                        (("--run", "storybok", "--port", 0), "did you mean storybook?"),
-                       (("--run", "rnus/mine", "--port", 0), "in a new folder: --run runs/mine")):  # fmt: skip
+                       (("--run", "rnus/mine", "--port", 0), "in a new folder: --run runs/mine")):
         code, _, err = command("demo", *argv)
         assert code in (1, 2) and told in err and err.count("\n") == 1
     assert launched == [] and not Path("storybok").exists()

@@ -28,7 +28,7 @@ PASSAGES = [  # several sentences, addresses, numbers and odd spacing, as texts 
     ("Hello %s, you have %d new messages. Read them now.", "Bonjour %s, tu as %d nouveaux messages. Lis-les."),
     ("We went to the sea. The water was warm. We swam for an hour.", "Nous sommes allés à la mer. L'eau était chaude."
      " Nous avons nagé une heure."),
-]  # fmt: skip
+]
 
 
 def table_of(path: Path, passages: list[tuple[str, str]]) -> Path:

@@ -147,7 +147,7 @@ def test_characters_without_a_font_are_told(look, folder, tmp_path):
     (["The cat.", "--alternative", "99"], 2, "alternatives is 100, expected at most 64"),
     (["12345"], 1, "the text has no words"),
     (["The cat.", "--to", "hi"], 1, "choose en to fr, en to de"),
-])  # fmt: skip
+])
 def test_it_refuses_in_one_line(look, arguments, code, told):
     got, out, err = look(*arguments)
     assert (got, out) == (code, "")

@@ -84,7 +84,7 @@ def test_another_output_in_its_place_is_refused(tmp_path):
     ("in", "in/out", "out is inside .*in: a second run would translate the translations"),
     ("in", "in/file", "file is inside"),
     ("in", "file", "file is not a folder; choose another OUTPUT"),
-])  # fmt: skip
+])
 def test_wrong_folders_are_one_line(tmp_path, source, output, said):
     made(tmp_path, file=b"a\n")
     (tmp_path / "empty").mkdir()

@@ -81,7 +81,7 @@ def test_what_a_library_prints_of_a_folder_is_no_result(verb, tmp_path, command)
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "added_tokens_decoder": {"0": token}}))
     (tmp_path / "one").write_text("The cat.\n")
     asked = {"translate": ["--engine", "torch"], "score": [],
-             "align": ["--src", tmp_path / "one", "--tgt", tmp_path / "one"]}  # fmt: skip
+             "align": ["--src", tmp_path / "one", "--tgt", tmp_path / "one"]}
     given = "The cat.\tThe cat.\n" if verb == "score" else "The cat.\n"
     code, out, err = command(verb, folder, *asked[verb], stdin=given)
     assert code == 0, err

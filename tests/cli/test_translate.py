@@ -91,7 +91,7 @@ def test_lines_without_words_come_out_as_they_are(run):
 @pytest.mark.parametrize(("bad", "said"), [
     (b"b\xe9b\xe9", "line 3 of the input, byte 2: not UTF-8"),
     (b"a" * 1_001, "line 3 of the input: a word has 1,001 characters"),
-])  # fmt: skip
+])
 def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run, bad, said):
     code, out, err = run(b"The cat.\nThe box.\n" + bad + b"\nThe owl.\n")
     assert code == 1 and out.count("\n") == 2 and said in err and err.count("\n") == 1

@@ -71,7 +71,7 @@ def translated(lines: bytes, folder, **how) -> bytes:
     ("corpus.en --lines --to fr more.en -o out", "everyday", ["corpus.en", "more.en"]),
     ("--to fr run corpus.en", "run", ["corpus.en"]),
     ("run --to fr corpus.en -o out more.en", "run", ["corpus.en", "more.en"]),
-])  # fmt: skip
+])
 def test_the_first_word_is_the_model_if_it_can_be(words, run, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("letter.txt", "page.html", "corpus.en"):
@@ -91,7 +91,7 @@ def test_the_first_word_is_the_model_if_it_can_be(words, run, files, tmp_path, m
     ("corpus", "en", "fr", "corpus.fr"),
     ("messages.pot", "en", "fr", "messages.fr.po"),
     ("a.b.txt", "", "translated", "a.b.translated.txt"),
-])  # fmt: skip
+])
 def test_an_output_lies_beside_its_input(name, source, target, expected):
     assert translated_name(name, source, target) == expected
 
@@ -140,7 +140,7 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
     ("a.txt -o dangling", 1, "there is no folder"),
     ("a.txt -o b.odt", 2, "the translation of a.txt is a file of the same format; give an -o that ends in .txt"),
     ("a.docx --lines", 2, "a.docx is not a file of lines; leave --lines out"),
-])  # fmt: skip
+])
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, copied, tmp_path, monkeypatch):
     monkeypatch.setitem(formats.FORMATS, "note", "plain_text")
     for folder in ("folder", "b", "out/a.fr.txt"):

@@ -138,7 +138,7 @@ def test_xml_has_a_bound(monkeypatch):
 @pytest.mark.parametrize(("name", "data"), [
     ("a.docx", DOCX), ("a.odt", ODT), ("a.pptx", PPTX), ("a.epub", EPUB),
     ("a.xliff", b'<xliff version="1.2"><file target-language="fr"/></xliff>'),
-])  # fmt: skip
+])
 def test_the_elements_of_a_file_have_a_bound(monkeypatch, name, data):
     """All entries together, each counted once."""
     count = 0

@@ -16,7 +16,7 @@ NAMES = {
     "draw": ODF.format("drawing"), "p": "http://schemas.openxmlformats.org/presentationml/2006/main",
     "xlink": "http://www.w3.org/1999/xlink", "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
     "officeooo": "http://openoffice.org/2009/office",
-}  # fmt: skip
+}
 SPACES = " ".join(f'xmlns:{name}="{space}"' for name, space in NAMES.items())
 STYLES = "".join(
     f'<style:style style:name="{name}" style:family="text"{more}><style:text-properties {own}/></style:style>'

@@ -332,7 +332,7 @@ NASTY = st.lists(st.sampled_from([
     "\r\n", "```\n", "~~~\n", "---\n", "===\n", "$", "$$\n", ":", "!!! note\n", "{x}", "[x]: y\n", "[^1]: ",
     "<div>\n", "<!--", "-->", "[!x", "{% raw %}\n", "{%", "\\begin{x}", "\\(", "\\)", "+++\n",
     "\ue000", "  \n", "é", " ", ".", '"',
-]), max_size=40).map("".join)  # fmt: skip
+]), max_size=40).map("".join)
 
 
 def said(text: str) -> str:
@@ -360,7 +360,7 @@ def test_any_markdown_is_kept_and_its_elements_stay(source, word):
     "word", "two words", "29\n", "<i>", "</i>", "<", ">", "&", "&lt;", "{\\an8}", "\\N", "\\h", "- ", "\n", "\r\n",
     "\n\n", "00:01.000 --> 00:02.000\n", '"', '""', ",", ";", "\t", " ", "'", "<p title='a b'>", "é", "<!--", "\x0b",
     "\ue000",
-]), max_size=30).map("".join))  # fmt: skip
+]), max_size=30).map("".join))
 def test_any_text_is_kept(extension, source):
     try:
         document = read(f"a.{extension}", source)

@@ -101,7 +101,7 @@ SHARES = np.array([[[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 0.0]]], dtype=n
     ("either", 0.4, "0-0 0-1 1-1"),
     ("target", 0.55, "0-0"),
     ("all", 0.3, "0-0 0-1 1-0 1-1"),
-])  # fmt: skip
+])
 def test_every_rule_by_hand(rule, threshold, expected):
     found = linked(SHARES, rule, threshold)[0]
     assert to_pharaoh((i, j) for j, i in np.argwhere(found)) == expected
@@ -211,7 +211,7 @@ def test_links_reach_to_the_last_word_and_not_beyond(beyond):
 @pytest.mark.parametrize(("name", "value"), [
     ("view", "zzz"), ("maps", [[0, -1]]), ("threshold", float("nan")), ("low", 2),
     ("weights", [1.0, 0.0, 0.0, 0.0, float("nan")]), ("fingerprint", None),
-])  # fmt: skip
+])
 def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
     path = tmp_path / "choice.json"
     AlignmentChoice("raw", "predicts", ((0, 0),), "target", 0.0).save(path)
@@ -226,7 +226,7 @@ def test_a_word_of_several_tokens_falls_by_the_sum_of_its_tokens(full_trace):
     dice = np.random.default_rng(0)
     left_out = dice.normal(size=full_trace.left_out.shape).astype(np.float32)
     rows = {word: [at for at, token in enumerate(full_trace.target) if token.word == word]
-            for word in range(len(full_trace.target_words))}  # fmt: skip
+            for word in range(len(full_trace.target_words))}
     assert max(map(len, rows.values())) > 1 and sum(map(len, rows.values())) < len(full_trace.target)
     drops = drops_by_words(replace(full_trace, left_out=left_out))
     assert drops.shape == (len(rows), left_out.shape[1])

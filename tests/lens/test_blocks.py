@@ -23,7 +23,7 @@ EXPERTS = {
         **LIKE_T5, num_decoder_layers=2, num_experts=2, num_sparse_encoder_layers=1, num_sparse_decoder_layers=1),
     "NLLB-MoE": lambda: transformers.NllbMoeConfig(
         **LIKE_BART, num_experts=2, encoder_sparse_step=2, decoder_sparse_step=2),
-}  # fmt: skip
+}
 GATED = transformers.T5Config(**LIKE_T5, feed_forward_proj="gated-gelu", tie_word_embeddings=False)
 
 

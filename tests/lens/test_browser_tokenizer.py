@@ -13,7 +13,7 @@ PIECES = (
     "⇧", "\ue000", "\ue0000", "\ue0001", " ", "  ", "A", "É", "Aa", "<unk>", "<0x41>", "ABC", "'", "’", "l'", "ß",
     "İ", "ǅ", "I", "\u00a0", "the", " Umbrella", " Tom", "漢字", "😀", "👩🏽\u200d🚀", "e\u0301", "\n", "12.5", "Mc",
     "NATO", "où",
-)  # fmt: skip
+)
 ASK = """([json, texts]) => {
   const tokenizer = new s2s_tokenizer.Tokenizer(JSON.parse(json));
   return texts.map((text) => {

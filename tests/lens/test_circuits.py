@@ -163,7 +163,7 @@ def test_nothing_is_left_in_the_model(model):
     ([], 0.9, "no pair of sentences"),
     ([pair_of(SOURCE, SOURCE)], 0.9, "do not differ at this token"),
     ([pair_of(SOURCE, OTHER[1:])], 0.9, "positions in the donor and 6 here"),
-])  # fmt: skip
+])
 def test_a_mistake_is_one_line(model, pairs, share, said):
     with pytest.raises(UserError, match=said) as error:
         find_circuit(model, pairs, share=share)

@@ -125,7 +125,7 @@ def test_the_summary_has_means_and_bootstrap_intervals_over_groups(translator, t
         ("encoder", 1, 0, "entropy", "encoder.entropy", ()), ("cross", 2, 1, "sink end", "cross.sinks", (0,)),
         ("decoder", 0, 1, "offset -1", "decoder.offsets", (8,)),
         ("cross", 0, 0, "role diagonal", "cross.role.diagonal", ()),
-    ):  # fmt: skip
+    ):
         [found] = table[(table.kind == kind) & (table.layer == layer) & (table["head"] == head)
                         & (table.measure == measure)].to_dict("records")
         values = np.array([row[column][(layer, head, *place)] for row in rows], dtype=float)
@@ -307,7 +307,7 @@ def test_progress_has_the_time_left_on_a_terminal_alone(translator, tmp_path, mo
     ({"out": "done", "pairs": PAIRS[::-1]}, "has traces of other pairs than lines 1 to 3: choose a new folder"),
     ({"out": "done", "pairs": PAIRS[:2]}, "has traces of other pairs than lines 1 to 2: choose a new folder"),
     ({"out": "done", "pairs": PAIRS[:3]}, "has traces of more pairs than these: choose a new folder"),
-])  # fmt: skip
+])
 def test_a_mistake_is_one_line_and_nothing_is_lost(translator, tmp_path, small_parts, arguments, said):
     (tmp_path / "file").write_text("")
     (tmp_path / "other").mkdir()

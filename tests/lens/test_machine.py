@@ -37,7 +37,7 @@ OTHERS = {
     "NLLB-MoE": lambda: transformers.NllbMoeConfig(
         **LIKE_BART, num_experts=2, encoder_sparse_step=2, decoder_sparse_step=2),
     "deep Marian": lambda: transformers.MarianConfig(**(LIKE_BART | {"decoder_layers": 13, "max_length": 12})),
-}  # fmt: skip
+}
 INSEPARABLE = ("BART", "mBART", "PLBart", "bart")  # a norm after embeddings and positions
 CLOSE = {"rtol": 0, "atol": 1e-4}
 
@@ -311,7 +311,7 @@ def test_without_is_left_out_where_its_passes_take_too_long(storybook):
     ("deep Marian", 1, "the decoder has 13 layers: the whole machine is shown of models with up to 12"),
     ("FSMT", 1, "FSMTForConditionalGeneration has activations in another layout"),
     ("EncoderDecoder", 1, "is not built like BART or T5"),
-])  # fmt: skip
+])
 def test_what_cannot_be_taken_apart_is_refused_in_one_line(name, step, said):
     model, tokenizer, trace = traced(name)
     with pytest.raises(UserError, match=said) as told:

@@ -97,7 +97,7 @@ INSIDE = {
     "patched": patched,
     "at another temperature": lambda model, _: steer(model, temperatures={CROSS: 3.0}),
     "with other weights": lambda model, _: steer(model, weights={("encoder", 0, 0): np.eye(4)}),  # "The cat."
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("inside", INSIDE.values(), ids=INSIDE)

@@ -71,7 +71,7 @@ def up_to_end(ids):
     ({"length_penalty": -1.0, "early_stopping": False}, {"lengthPenalty": -1, "earlyStopping": False}),
     ({"length_penalty": 2.0, "early_stopping": "never"}, {"lengthPenalty": 2, "earlyStopping": "never"}),
     ({"max_length": 5}, {"most": 4}),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("beams", [1, 2, 5])
 def test_searches_find_the_same(both, beams, torch_options, options):
     for source in both.sources:

@@ -64,7 +64,7 @@ def test_every_cell_runs_with_another_model(tmp_path, monkeypatch):
     model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
         vocab_size=len(tokenizer), d_model=16, encoder_layers=3, decoder_layers=3, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],
-    ))  # fmt: skip
+    ))
     model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
     model.generation_config.max_length = 20
     model.save_pretrained(tmp_path)

@@ -74,7 +74,7 @@ def test_the_cells_are_the_weights_and_what_is_saved_is_what_is_shown(page, trac
                 masked = kind == "decoder" and c > r
                 assert value is None if masked else value == pytest.approx(100 * weights[r, c], abs=0.6)
         seen = [(weights[r, c], one) for r, row in enumerate(lightness(page)) for c, one in enumerate(row)
-                if one is not None or not (kind == "decoder" and c > r)]  # fmt: skip
+                if one is not None or not (kind == "decoder" and c > r)]
         assert len(seen) == np.count_nonzero(weights > 0)
         by_weight = [one for _, one in sorted(seen)]
         assert by_weight == sorted(by_weight, reverse=True) and len(set(by_weight)) > 5, "more is darker"

@@ -62,7 +62,7 @@ def assert_maps_are(traces, rows):
 @pytest.mark.parametrize("settings", [
     {"num_beams": 1, "do_sample": False}, {"num_beams": 3, "do_sample": False}, {"do_sample": True, "top_k": 0},
     {"num_beams": 3, "do_sample": True, "top_k": 0, "temperature": 2.0},
-], ids=["greedy", "beam", "sampling", "beam sampling"])  # fmt: skip
+], ids=["greedy", "beam", "sampling", "beam sampling"])
 @pytest.mark.parametrize("any_model", tiny.KINDS, indirect=True)
 def test_maps_are_what_generation_attended_to(any_model, settings):
     """Sources of unlike length in one batch, so with padding, in generation and here."""

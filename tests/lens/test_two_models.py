@@ -132,7 +132,7 @@ def test_shares_of_a_word_sum_to_one():
 @pytest.mark.parametrize(("first", "second", "pairs"), [
     (2, 2, [(0, 0), (1, 1)]), (2, 4, [(0, 0), (1, 3)]), (4, 2, [(0, 0), (3, 1)]), (1, 3, [(0, 0)]),
     (3, 6, [(0, 0), (1, 3), (2, 5)]), (6, 6, [(n, n) for n in range(6)]),
-])  # fmt: skip
+])
 def test_layers_of_the_same_relative_depth_are_paired(first, second, pairs):
     assert paired_layers(first, second) == pairs
 
@@ -172,7 +172,7 @@ def test_a_comparison_displays_itself_in_a_notebook_and_fetches_nothing(name):
     (("Le chat", "Le chat"), ("Le chat", "Le chat")), (("", "Oui"), ("", "<mark>Oui</mark>")),
     (("\x1b[2J", "<b>"), ("<mark>\\x1b</mark><mark>[</mark><mark>2J</mark>",
                           "<mark>&lt;</mark><mark>b</mark><mark>&gt;</mark>")),
-])  # fmt: skip
+])
 def test_words_that_the_other_lacks_are_marked_and_nothing_in_a_text_is_markup(texts, expected):
     assert marked(texts, language="fr") == expected
 
@@ -191,6 +191,6 @@ def test_the_largest_differences_come_first_and_equal_translations_are_left_out(
 
 
 @pytest.mark.parametrize(("share", "text"), [(1, "100.0 %"), (0.9999, "> 99.9 %"), (0.9994, "99.9 %"), (0.5, "50.0 %"),
-                                             (0.0004, "< 0.1 %"), (0.0006, "0.1 %"), (0, "0.0 %")])  # fmt: skip
+                                             (0.0004, "< 0.1 %"), (0.0006, "0.1 %"), (0, "0.0 %")])
 def test_a_share_is_never_rounded_to_certainty(share, text):
     assert percent(share) == text

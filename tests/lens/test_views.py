@@ -201,7 +201,7 @@ def test_a_view_that_is_not_there_is_named(seq2see, trace):
     ("Bien fatigué\u202f!", "fr", "fatigué", "Bien\u202f!"),  # a French mark keeps its space, and the kind of it
     ("Vois l'arbre.", "fr", "l'", "Vois arbre."),
     ("वह थका है।", "hi", "है", "वह थका।"),
-])  # fmt: skip
+])
 def test_a_text_without_a_word_is_spaced_as_ordinary_text_is(text, language, word, left):
     asked = next(one for one in split_words(text, language=language) if one.text == word)
     assert without(text, asked) == left

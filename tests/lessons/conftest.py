@@ -50,7 +50,7 @@ def made(folder: Path, pairs: tuple[StoryPair, ...], *, layers: int, heads: int)
         vocab_size=len(tokenizer), d_model=32, encoder_layers=layers, decoder_layers=layers,
         encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=32, decoder_ffn_dim=32,
         language_pairs=[["en", "fr"]],
-    ))  # fmt: skip
+    ))
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() > 1:
@@ -60,7 +60,7 @@ def made(folder: Path, pairs: tuple[StoryPair, ...], *, layers: int, heads: int)
     tokenizer.save_pretrained(folder)
     (folder / "metrics.json").write_text(json.dumps({
         "evaluation": {"test": {"pairs": 2, "exact_match": 50.0}}, "training": {"seconds": 6.0},
-    }))  # fmt: skip
+    }))
     (folder / "run.yaml").write_text("data: {path: storybook, source: en, target: fr}\ntraining: {seed: 0}\n")
     return folder
 

@@ -52,7 +52,7 @@ def overfitted(**changes: dict[str, np.ndarray]) -> Figures:
         "seen": curves(0.01, 0.1, 0.1, 0.1), "validation": curves(2.0, 1.2, 0.8, 0.2, before=0.7),
         "unseen": curves(2.0, 1.2, 0.8, 0.2, before=0.7), "pronoun": curves(0.5, 0.55, 0.6, 0.9),
         "exact": curves(0.01, 0.02, 0.2, 0.7), "noun": curves(0.1, 0.1, 0.1, 0.3), "state": curves(0.1, 0.1, 0.1, 0.3),
-    }  # fmt: skip
+    }
     return overfitting.summarised(by_column | changes, {"few": 60}, (37, 75, 150, 300))
 
 
@@ -156,7 +156,7 @@ CASES: dict[str, tuple[Figures, list[tuple[str, dict[str, Any]]]]] = {
         ("other", {"by_figure": {"other first": OTHER_FIRST | {"cross": LITTLE}, "gain": GAIN}}),
         ("effect", {"by_figure": {"other first": OTHER_FIRST, "gain": GAIN | {"decoder": Estimate(0.1, -0.1, 0.3)}}}),
     ]),
-}  # fmt: skip
+}
 
 
 def words(lesson: Any, figures: Figures, **changes: Any) -> dict[str, str]:

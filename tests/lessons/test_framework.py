@@ -49,7 +49,7 @@ def test_prose_and_module_fit_together(name: str) -> None:
 @pytest.mark.parametrize("value, comparison, word", [
     (1.0, "<", "does not hold here"), (1.0, "≤", "holds"), (0.9, "=", "does not hold here"), (1.0, "≥", "holds"),
     (1.0, ">", "does not hold here"), (math.nan, "<", "not decidable here"),
-])  # fmt: skip
+])
 def test_a_check_compares(value: float, comparison: Any, word: str) -> None:
     assert word_of([Check(value, comparison, 1.0)]) == word
 
@@ -79,7 +79,7 @@ def test_placeholders_take_figures() -> None:
 @pytest.mark.parametrize("value, text", [
     (-12345, "−12,345"), (np.bool_(False), "no"), (0.25, "0.250"), (1e-6, "1.0e−06"), (math.nan, "–"),
     (np.float32(2.0), "2.00"), (Estimate(0.5, 0.25, 1.0), "0.500 (0.250 to 1.00)"), (Estimate(2.0, 2.0, 2.0), "2.00"),
-])  # fmt: skip
+])
 def test_figures_as_text(value: Any, text: str) -> None:
     assert spelled(value) == text
 

@@ -170,11 +170,11 @@ def refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ("data: {path: multi30k, source: en, target: de}", "trained on multi30k, en to de."),
     ("data: {path: storybook, source: fr, target: en}", "trained on storybook, fr to en."),
     ("", "trained on unknown data:"),
-])  # fmt: skip
+])
 def test_a_run_of_another_corpus_or_with_cut_weights_is_refused(
     settings: str, said: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     other = tmp_path / "runs" / "storybook"
     shutil.copytree(run, other)
     (other / "model.safetensors").write_bytes(b"cut")

@@ -118,7 +118,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
         f"faithfulness: {half} sentences", f"wrote {run / 'trust.json'}",
         f"head roles: {half} sentences", f"wrote {run / 'heads.json'}",
-    ]  # fmt: skip
+    ]
 
 
 def test_what_fails_costs_a_line_and_not_the_others(

@@ -39,7 +39,7 @@ def run(tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch)
     pairs += [(f"text {i}!", f"Mot {i}.") for i in range(0, 400, 10)]
     path = table(tmp_path / "own.tsv", pairs)
     config = load_config("finetune", [f"data.path={path}", "data.val_fraction=0.2", "data.test_fraction=0.3",
-                                      "data.source=en", "data.target=fr"])  # fmt: skip
+                                      "data.source=en", "data.target=fr"])
     (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
     monkeypatch.setattr(translator, "folder", tmp_path)
     return tmp_path

@@ -118,7 +118,7 @@ def test_minimal_pairs_are_variants_of_equal_length(story):
     ([(0, 0), (1, 1)], "layers", True, 15),  # nine without them are too few for p
     ([(0, 0), (0, 1)], "kinds", True, 27),  # 15 without them
     ([(0, 0), (1, 1)], "any", False, 91),  # of the 14 others
-])  # fmt: skip
+])
 @pytest.mark.parametrize("draws", [200, 10])
 def test_a_control_tries_every_other_set_where_they_are_few(chosen, alike, overlapping, possible, draws):
     """And where they are many, a sample without repeats and without the chosen one."""
@@ -159,7 +159,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(qu
         vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],
         supervised_heads=[[0, 1]],
-    ))  # fmt: skip
+    ))
     model.generation_config.max_length = 12
     model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
     run = tiny.save(tmp_path / "run", tiny.spread_out(model), tokenizer)

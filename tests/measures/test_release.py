@@ -56,7 +56,7 @@ def test_it_holds_what_is_needed_to_use_it_and_nothing_else(model):
         "model.safetensors", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
         "seen_words.json", "run.yaml", "metrics.json", "README.md", "curve.png", "alignment.json", "examples.json",
         "calibration.json", "reliability.png", "manifest.json", export.name,
-    }  # fmt: skip
+    }
     for folder in (model, export):
         check_manifest(folder)
     modes = {path.stat().st_mode & 0o666 for path in model.rglob("*")}
@@ -146,7 +146,7 @@ def test_weights_too_large_for_float16_are_refused(copy, tmp_path):
 @pytest.mark.parametrize(("limit", "value", "said"), [
     ("MOST_BYTES", 1000, r"export of everyday would have [\d,]+ bytes; expected at most 1,000"),
     ("MOST_CHANGE", 1e-9, r"float16 changes the log-probability of a translation by [\d.]+; expected at most 1e-09"),
-])  # fmt: skip
+])
 def test_what_is_beyond_a_limit_is_refused_and_what_was_there_stays(run, model, limit, value, said, monkeypatch):
     before = contents(model.parent)
     monkeypatch.setattr(module, limit, value)

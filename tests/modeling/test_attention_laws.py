@@ -34,7 +34,7 @@ def test_each_head_computes_the_formula(kind, implementation):
     encoder_layer, decoder_layer = model.model.encoder.layers[1], model.model.decoder.layers[1]
     layer = {
         "encoder": encoder_layer.self_attn, "decoder": decoder_layer.self_attn, "cross": decoder_layer.encoder_attn,
-    }[kind]  # fmt: skip
+    }[kind]
     x = torch.randn(2, 5, 16)
     source = torch.randn(2, 7, 16) if kind == "cross" else x
     allowed = torch.ones(5, source.shape[1], dtype=torch.bool)
@@ -163,7 +163,7 @@ def test_cached_equals_uncached_logits_and_maps(kind, implementation):
     encoded = model.model.encoder(batch["input_ids"], batch["attention_mask"])
     for first, last in ((0, 2), (2, 3), (3, 4), (4, 6)):  # a prompt of two, single steps, then two at once
         step = model(encoder_outputs=encoded, attention_mask=batch["attention_mask"], past_key_values=cache,
-                     decoder_input_ids=batch["decoder_input_ids"][:, first:last], use_cache=True, **maps)  # fmt: skip
+                     decoder_input_ids=batch["decoder_input_ids"][:, first:last], use_cache=True, **maps)
         torch.testing.assert_close(step.logits, whole.logits[:, first:last], **TIGHT)
         if maps:
             for a, b in zip(step.cross_attentions, whole.cross_attentions, strict=True):
@@ -188,7 +188,7 @@ def test_maps_of_generation_gathered_by_beam_equal_the_forced_ones(beams):
     result = model.generate(
         **source, num_beams=beams, max_new_tokens=steps, min_new_tokens=steps, early_stopping=beams > 1,
         return_dict_in_generate=True, output_attentions=True, output_scores=True,
-    )  # fmt: skip
+    )
     forced = model(**source, decoder_input_ids=result.sequences[:, :-1], output_attentions=True)
     rows = result.beam_indices if beams > 1 else torch.arange(3)[:, None].expand(3, steps)
     for layer in range(2):

@@ -72,7 +72,7 @@ DAMAGES = [
     (lambda f: (f / "model.safetensors").unlink(), "has no weights: expected model.safetensors"),
     (lambda f: _edit_config(f, encoder_ffn_dim=24 * 2), "wrong shape: model.encoder.layers.0.fc1"),
     (lambda f: _edit_config(f, encoder_layers=256), "tensors are missing: model.encoder.layers.1"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("damage", "message"), DAMAGES)

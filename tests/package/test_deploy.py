@@ -98,14 +98,14 @@ def test_the_move_from_libretranslate_takes_the_old_tls_over_and_can_go_back(tmp
         folder.mkdir(parents=True)
     old = tmp_path / "libre"  # as certbot leaves it, with a certificate of another name
     tls = ["ssl_certificate /x/cert.pem; # managed by Certbot", "ssl_certificate_key /x/key.pem; # managed by Certbot",
-           "include /etc/letsencrypt/options-ssl-nginx.conf;", "ssl_dhparam /x/dh.pem;"]  # fmt: skip
+           "include /etc/letsencrypt/options-ssl-nginx.conf;", "ssl_dhparam /x/dh.pem;"]
     old.write_text("server {\n  server_name mt.example.net;\n  listen 443 ssl;\n    " + "\n\t".join(tls) + "\n}\n")
     (sites / "libre").symlink_to(old)
     page = (FOLDER.parent / "libretranslate.md").read_text("utf-8")
     page = page[page.index("### 4. Switch nginx over"):]
     blocks = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:3]
     for path, here in (("/etc/nginx", tmp_path / "nginx"), ("/root/move", tmp_path / "move"),
-                       ("/opt/seq2see", FOLDER.parents[1])):  # fmt: skip
+                       ("/opt/seq2see", FOLDER.parents[1])):
         blocks = [block.replace(path, str(here)) for block in blocks]
     finding, exchange, back = blocks
 

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"^(?:<!-- not run by the tests: ([^\n]+) -->\n)?```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL
-)  # fmt: skip
+)
 PORT = re.compile(r"localhost:(\d+)")
 SHELL = """
 seq2see() {
@@ -115,7 +115,7 @@ def record_data(code):
         if record.is_file():
             written = yaml.safe_load(record.read_text("utf-8"))
             written["data"] |= {name: yaml.safe_load(given[f"data.{name}"]) for name in ("path", "test_fraction")
-                                if f"data.{name}" in given}  # fmt: skip
+                                if f"data.{name}" in given}
             record.write_text(yaml.safe_dump(written), "utf-8")
 
 

@@ -11,7 +11,7 @@ DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
 USED = {
     (document.parent / name).resolve()
     for document in DOCUMENTS for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", document.read_text("utf-8"))
-}  # fmt: skip
+}
 SPEC = importlib.util.spec_from_file_location("plots", ROOT / "docs" / "plots.py")
 plots = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(plots)

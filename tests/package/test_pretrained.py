@@ -61,7 +61,7 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     ("runs/min", r"there is no folder runs/min; did you mean runs/mine\?"),
     ("opus", "there is no folder opus; give the folder of a trained model or a packaged model "
              r"\(everyday, storybook\), or train one: seq2see train storybook"),
-])  # fmt: skip
+])
 def test_a_name_that_nothing_has_is_one_line_with_the_nearest(home, name, said):
     Path("runs/mine").mkdir(parents=True)
     with pytest.raises(UserError, match=f"^{said}$"):
@@ -83,7 +83,7 @@ def test_commands_that_name_no_model_take_everyday(command, home):
 
 def test_what_look_is_asked_may_have_options_anywhere():
     for argv in (["runs/x", "A cat."], ["runs/x", "--layer", "0", "A cat."], ["--layer", "0", "runs/x", "A cat."],
-                 ["runs/x", "- A cat.", "--layer", "0"], ["runs/x", "--layer", "0", "- A cat."]):  # fmt: skip
+                 ["runs/x", "- A cat.", "--layer", "0"], ["runs/x", "--layer", "0", "- A cat."]):
         args = parse(build_parser(), ["look", *argv])
         assert (args.run, args.text.removeprefix("- "), args.layer) == ("runs/x", "A cat.", 0 if "0" in argv else None)
     for text in ("A cat.", "a" * 5000):
@@ -104,7 +104,7 @@ def test_models_lists_them_with_languages_sizes_and_scores(command, home):
     assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; the default"
     row = metrics["evaluation"]["en-de val"]
     assert f"  en-de val: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %" \
-           f" of {row['pairs']} pairs" in lines  # fmt: skip
+           f" of {row['pairs']} pairs" in lines
     assert [line for line in lines if line.startswith("storybook: ")] == [
         lines[0].replace("everyday", "storybook").removesuffix("; the default")
     ]
@@ -156,7 +156,7 @@ def test_any_file_that_is_damaged_or_missing_is_refused_by_name_with_what_restor
     for path in files:
         whole = path.read_bytes()
         for damage in (lambda path, whole: path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1])),
-                       lambda path, whole: path.unlink()):  # fmt: skip
+                       lambda path, whole: path.unlink()):
             damage(path, whole)
             with pytest.raises(UserError) as told:
                 check_folder(home / "everyday")
@@ -218,7 +218,7 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     card = (model / "README.md").read_text("utf-8")
     rows = re.findall(r"^\| (.+) \((\d+)\) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) % \|$", card, re.MULTILINE)
     assert rows == [(name, *(str(row[key]) for key in ("pairs", "bleu", "chrf", "exact_match")))
-                    for name, row in metrics["evaluation"].items()]  # fmt: skip
+                    for name, row in metrics["evaluation"].items()]
     assert model.parent != SHIPPED or "](reliability.png)" in card
     released = metrics["release"]
     assert released["commit"] in card

@@ -46,7 +46,7 @@ def test_every_page_is_in_the_navigation_once_and_every_experiment_in_the_log():
 
 def test_every_link_of_a_document_leads_somewhere():
     assert not [(document.name, link) for document in [*DOCUMENTS, *EXPERIMENTS] for link in linked(document)
-                if not link.exists()]  # fmt: skip
+                if not link.exists()]
 
 
 def test_the_front_page_has_a_place_for_the_explorer():
@@ -118,7 +118,7 @@ def test_the_sheet_of_the_class_hour_needs_no_other_file_and_its_questions_have_
     questions = re.findall(r"<li><b>(.*?)</b>", text)
     answers = re.findall(r"^\d\. \*(.*?)\*", section("answers", "The class hour"), re.MULTILINE)
     subjects = ("three vectors", "prevent", "mask|words after it", "head", "cross-attention", "temperature", "cache",
-                "map")  # fmt: skip
+                "map")
     assert len(questions) == len(answers) == len(subjects) == 8
     for subject, question, answer in zip(subjects, questions, answers, strict=True):
         assert re.search(subject, question) and re.search(subject, answer), (question, answer)

@@ -58,7 +58,7 @@ class Whole:
     ({"cuont": 2, "count": 0}, "cuont in f: unknown key; did you mean count?"),
     ({7: 1}, "7 in f: unknown key; expected one of count, how, name, often, on, pair, parts"),
     ([], "f is [], expected key: value lines"),
-])  # fmt: skip
+])
 def test_the_key_the_value_and_what_was_expected(given: Any, told: str) -> None:
     with pytest.raises(UserError) as refused:
         checked(Whole, given, where="f")
@@ -98,7 +98,7 @@ def recipe(**fields: Any) -> str:
 @pytest.mark.parametrize(("value", "problem"), [
     (0, "expected at least 1"), (2.5, "expected a whole number"), ("4", "expected a whole number"),
     (True, "expected a whole number"),
-])  # fmt: skip
+])
 def test_every_way_in_tells_it_in_the_same_words(value: Any, problem: str) -> None:
     """Except that an answer over HTTP, which others may see, does not repeat what was sent."""
     shown = json.dumps(value)
@@ -120,7 +120,7 @@ ANYTHING = st.recursive(
     st.sampled_from([None, True, "\ud800"]) | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @given(st.dictionaries(st.sampled_from([*Whole.__dataclass_fields__, "path", "other"]), ANYTHING, max_size=3))

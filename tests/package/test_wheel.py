@@ -20,7 +20,7 @@ from .build_wheel import build_wheel
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 FOLDERS = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures",
-           "lessons", "documents", "serve", "configs", "webpage", "passes", "text", "webpage_data")  # fmt: skip
+           "lessons", "documents", "serve", "configs", "webpage", "passes", "text", "webpage_data")
 EVERY_MODULE = """
 import importlib, pkgutil, sys
 extras = ("gradio", "fastapi", "uvicorn", "starlette", "prometheus_client", "ctranslate2", "peft", "ray",
@@ -46,7 +46,7 @@ def homes(request):
     """The folder of each packaged model: the checkout's, or what stands in for it."""
     here = {name: ROOT / "seq2see" / "pretrained" / name for name in NAMES}
     return {name: folder if folder.is_dir() else request.getfixturevalue("stand_ins") / name
-            for name, folder in here.items()}  # fmt: skip
+            for name, folder in here.items()}
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def run(environment, tmp_path_factory):
         program, *arguments = command
         env = os.environ | {"PYTHONPATH": ""} | variables  # or it would find the checkout
         done = subprocess.run([environment / PROGRAMS / program, *arguments], cwd=folder, input=given,
-                              capture_output=True, encoding="utf-8", env=env)  # fmt: skip
+                              capture_output=True, encoding="utf-8", env=env)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -96,9 +96,9 @@ def workplace(run, tmp_path_factory):
     pairs = [f"The {a} cat sees {n} boats.\tLe chat {b} voit {n} bateaux.\n" for a, b in words for n in range(2, 22)]
     (folder / "pairs.tsv").write_text("".join(pairs), "utf-8")
     small = ["model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1", "tokenizer.vocab_size=400",
-             "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "generation.max_length=12"]  # fmt: skip
+             "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "generation.max_length=12"]
     run("seq2see", "train", "storybook", "data.path=pairs.tsv", "data.val_fraction=0.1", *small,
-        "training.max_steps=2", "training.output_dir=runs/storybook", "--no-measures", folder=folder)  # fmt: skip
+        "training.max_steps=2", "training.output_dir=runs/storybook", "--no-measures", folder=folder)
     return folder
 
 
@@ -112,7 +112,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(homes, wheel
     here = [path.relative_to(ROOT).as_posix() for path in [*here, *(ROOT / "lessons").glob("*.md")]]
     assert {name if name.startswith("seq2see/") else f"seq2see/{name}" for name in here} <= set(names)
     models = {f"seq2see/pretrained/{name}/{path.relative_to(folder).as_posix()}"
-              for name, folder in homes.items() for path in folder.rglob("*") if path.is_file()}  # fmt: skip
+              for name, folder in homes.items() for path in folder.rglob("*") if path.is_file()}
     assert {name for name in names if re.match("seq2see/pretrained/.*/", name)} == models and len(models) > 2 * 15
     assert wheel.stat().st_size < 40_000_000
 
@@ -146,8 +146,8 @@ def test_every_module_can_be_imported_from_the_wheel_and_env_says_what_is_there(
 
 def test_a_trained_run_translates_and_can_be_evaluated(run, workplace):
     out = run("seq2see", "translate", "runs/storybook", "--to", "fr", given="The sad cat.\n\nThe boats.\n",
-              folder=workplace)  # fmt: skip
+              folder=workplace)
     assert len(out.split("\n")) == 4 and out.split("\n")[1] == ""
     out = run("seq2see", "evaluate", "runs/storybook", "--data", "pairs.tsv", "--split", "val", "--num-beams", "1",
-              folder=workplace)  # fmt: skip
+              folder=workplace)
     assert "BLEU" in out and "chrF" in out

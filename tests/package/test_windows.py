@@ -22,7 +22,7 @@ UNIX_ONLY = {
 }
 NO_MODULES = ["resource", "fcntl", "grp", "pwd", "termios", "tty", "pty", "syslog", "uvloop"]
 FOLDERS = ["seq2see", "configs", "modeling", "tokenizer", "translate", "storybook", "training", "lens",
-           "measures", "lessons", "documents", "serve", "webpage", "passes", "text", "webpage_data"]  # fmt: skip
+           "measures", "lessons", "documents", "serve", "webpage", "passes", "text", "webpage_data"]
 FILES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
@@ -72,6 +72,6 @@ def test_every_module_can_be_imported_and_the_fast_engine_works(tmp_path):
     run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
     given = [libraries(), modules(), UNIX_ONLY, NO_MODULES, str(run)]
     done = subprocess.run([sys.executable, "-c", SCRIPT, *map(repr, given)], capture_output=True, text=True,
-                          timeout=200)  # fmt: skip
+                          timeout=200)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["ctranslate2"]  # and no module that could not be imported

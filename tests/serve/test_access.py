@@ -50,7 +50,7 @@ def clock(monkeypatch):
     ({"authorization": f"bearer  {KEY} "}, "ann"), ({"x_api_key": "with#a-hash"}, "bob"),
     ({"authorization": basic(KEY)}, "ann"), ({"x_api_key": "another-long-key"}, "cid"),
     ({"x_api_key": "with#a-hash", "authorization": basic("of-the-proxy-before")}, "bob"),
-])  # fmt: skip
+])
 def test_a_key_is_known_by_its_name_and_not_kept_as_it_is(keys, headers, name):
     assert AccessControl(keys).authenticate(request(**headers)) == Caller(name, "10.0.0.1")
     assert KEY not in repr(keys)
@@ -59,7 +59,7 @@ def test_a_key_is_known_by_its_name_and_not_kept_as_it_is(keys, headers, name):
 @pytest.mark.parametrize("headers", [
     {}, {"authorization": "Bearer"}, {"x_api_key": KEY[:-1]}, {"x_api_key": KEY.upper()},
     {"authorization": "Basic !!!"}, {"authorization": basic("ann")}, {"authorization": "Bearer \udcff"},
-])  # fmt: skip
+])
 def test_no_key_or_a_wrong_one_is_refused_and_not_repeated(keys, headers):
     with pytest.raises(APIError) as refused:
         AccessControl(keys).authenticate(request(**headers))
@@ -71,7 +71,7 @@ def test_no_key_or_a_wrong_one_is_refused_and_not_repeated(keys, headers):
     ("ann short", "line 1 of .*keys: expected a name"), (f"ann {KEY} more", "line 1 of .*keys: expected a name"),
     ("bob #abcdefghij", "line 1 of"), ("# none yet", "has no keys"),
     (f"# two\n\nann {KEY}\nbob {KEY}", "line 4 of .* that no other name has"), ("ann Schlüssel", "ASCII characters"),
-])  # fmt: skip
+])
 def test_a_keys_file_that_is_none_opens_no_server_and_is_told_without_showing_it(tmp_path, monkeypatch, text, told):
     if told != "has no keys":
         monkeypatch.setenv(access_module.KEYS_VARIABLE, "carl another-long-key,")
@@ -213,7 +213,7 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("root_path: /mt/", 'root_path in .*: expected a folder such as /mt, without a slash at the end'),
     ("a: [", "is not YAML"),
     ("characters: 10\nbeams: 2\ncharacters: 20", "characters is set twice, in lines 1 and 3"),
-])  # fmt: skip
+])
 def test_a_mistake_in_a_file_is_one_clear_line(tmp_path, text, told):
     path = tmp_path / "s.yaml"
     path.write_text(text)

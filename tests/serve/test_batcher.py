@@ -75,7 +75,7 @@ async def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
     ([4] * 5 + [50], {"batch_tokens": 10}, [2, 2, 1, 1]),  # a longer source goes alone
     ([2] * 20, {"threads": 2}, [10, 10]),
     ([2, 2], {"batch_tokens": 4, "wait": 300}, [2]),  # what is full does not wait
-])  # fmt: skip
+])
 async def test_batches_are_full_and_shared_among_free_threads(engine, lengths, settings, sizes):
     one = batcher(engine, **settings)
     sources = [(number,) * length for number, length in enumerate(lengths)]

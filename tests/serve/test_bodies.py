@@ -26,7 +26,7 @@ def told(answer):
 
 
 NO_BODIES = [b"", b"{", b"null", b"[]", b"{}", "{\"q\": \"é\"}".encode("latin-1"), b"[" * 20_000, b"1" * 100_000,
-             b'{"inputs": NaN, "q": NaN, "text": NaN, "texts": [NaN]}']  # fmt: skip
+             b'{"inputs": NaN, "q": NaN, "text": NaN, "texts": [NaN]}']
 
 
 @pytest.mark.parametrize("path", FIELD)
@@ -61,7 +61,7 @@ def test_a_limit_itself_is_allowed_and_one_more_is_not(stub, q, more):
 
 PATHS = ["/translate", "/detect", "/", "/models/stub", "/v1/translate", "/v1/look"]
 NAMES = ["q", "source", "target", "format", "alternatives", "inputs", "parameters", "texts", "text", "src_lang",
-         "tgt_lang", "generate_parameters", "num_beams", "max_new_tokens", "views", "api_key"]  # fmt: skip
+         "tgt_lang", "generate_parameters", "num_beams", "max_new_tokens", "views", "api_key"]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(["en", "fr"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
@@ -70,7 +70,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6)
 BODIES = OBJECTS.map(json.dumps).map(str.encode) | st.binary(max_size=60)
 TYPES = st.sampled_from(["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-                         "text/plain", "application/json; charset=utf-16", "x"])  # fmt: skip
+                         "text/plain", "application/json; charset=utf-16", "x"])
 
 
 @example(path="/translate", kind="application/json", body=b'{"q": "\\ud800", "source": "en", "target": "fr"}')

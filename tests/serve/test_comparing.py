@@ -74,7 +74,7 @@ def test_the_next_model_with_the_language_pair_is_taken_and_a_model_beside_itsel
      "parts: give one sentence"),
     ({"text": "..."}, "blank_text", "the text has no words"), ({"text": "x" * 10**5}, "text_too_long", "at most"),
     ({"num_beams": 64}, "num_beams_too_large", "at most"),
-])  # fmt: skip
+])
 def test_what_is_wrong_is_one_line(ask, body, code, said):
     with pytest.raises(APIError) as raised:
         ask(**{"text": TEXT, "source": "en"} | body)

@@ -36,7 +36,7 @@ FAMILIES = {  # what makes one, the model's own codes of English and French, and
     "MADLAD": (lambda folder: tiny.t5(folder, tags=["<2en>", "<2fr>"]), ("en", "fr"), 2),
     "T5 without tasks": (tiny.t5, ("en", "fr"), 0), "BART": (nameless("BART"), ("en", "fr"), 0),
     "Pegasus": (nameless("Pegasus"), ("en", "fr"), 0),
-}  # fmt: skip
+}
 
 
 EACH_TIME = ("Marian", "NLLB", "MADLAD", "T5 without tasks")  # tags of each sort, and a family that names no languages

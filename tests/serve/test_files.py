@@ -119,7 +119,7 @@ def test_the_language_of_a_document_is_that_of_its_texts_together():
     ("a.txt", b"\xff", {}, "a.txt is not UTF-8"),
     ("a.txt", b"x" * 10_001, {}, "the file has 10,001 characters of text: at most 10,000 are allowed; split it"),
     ("a.txt", b"", {"target": "zz"}, "does not translate to zz"),
-])  # fmt: skip
+])
 def test_what_is_wrong_with_a_file_is_one_line(name, data, more, expected):
     service = Service({"stub": Stub()}, ServerSettings(file_characters=10_000))
     with pytest.raises(APIError, match=re.escape(expected)) as refused:
@@ -283,7 +283,7 @@ def test_a_file_is_translated_and_saved_under_its_name(client):
     ("a\r\nSet-Cookie: x.txt", "aSet-Cookie: x.txt"), ("x" * 500 + ".txt", "x" * 96 + ".txt"),
     ("\u202etxt.exe.txt", "txt.exe.txt"), ("", ""), ("..", ".."), ("/", ""),
     ("a." + "x" * 500, ""),
-])  # fmt: skip
+])
 def test_a_name_is_no_path_and_no_header(sent, kept):
     assert safe_name(sent) == kept
     assert re.fullmatch(r"[ -~]*", disposition(safe_name(sent)))

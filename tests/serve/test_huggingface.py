@@ -68,7 +68,7 @@ def test_the_clients_health_and_info(live):
     ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "does not translate to zz; choose en to fr, en to de"),
     ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: unknown key"),
     ("/models/other", TEXT, {}, 404, ""),
-])  # fmt: skip
+])
 def test_the_client_shows_the_error(live, path, text, parameters, status, error):
     with pytest.raises(HfHubHTTPError) as raised:
         InferenceClient(model=live + path).translation(text, **parameters)

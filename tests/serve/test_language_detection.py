@@ -13,14 +13,14 @@ FOREIGN = {
     "Où est la gare ?": "fr", "Le chat est fatigué.": "fr", "Wo ist der Bahnhof?": "de",
     "¿Dónde está la estación?": "es",
     "我不喜欢猫。": "zh", "こんにちは": "ja", "मुझे बिल्लियाँ पसंद नहीं हैं।": "hi", "Je ne sais pas, demande à Tom": "fr",
-}  # fmt: skip
+}
 OWN = [
     "", "Hello", "Hug me.", "Bye bye!", "hi tom", "lol",
     "123 !!!", "Wow!", "New York", "Johann Sebastian Bach",
     "Rio de Janeiro", "Grünheide", "My friend Krzysztof Brzęczyszczykiewicz lives in Łódź.",
     "The zxqvute was tall.", "See https://www.lemonde.fr/politique/la-rentree-des-classes for more.",
     "Ludwig van Beethoven and Vincent van Gogh",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", FOREIGN)

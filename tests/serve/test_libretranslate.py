@@ -72,7 +72,7 @@ def test_a_list_of_texts_is_detected_text_by_text(live):
 @pytest.mark.parametrize("send", [
     lambda **fields: {"json": fields}, lambda **fields: {"data": fields}, lambda **fields: {"params": fields},
     lambda **fields: {"files": {name: (None, value) for name, value in fields.items()}},
-], ids=["json", "form", "address", "multipart"])  # fmt: skip
+], ids=["json", "form", "address", "multipart"])
 def test_a_missing_field_is_named_as_by_libretranslate(live, send):
     fields = {"q": TEXT, "source": "en", "target": "fr"}
     for name in fields:
@@ -92,7 +92,7 @@ def test_a_glossary_is_refused(live):
 @pytest.mark.parametrize(("method", "path"), [
     ("GET", "/translate"), ("GET", "/detect"), ("POST", "/languages"), ("POST", "/health"), ("GET", "/suggest"),
     ("GET", "/translate_file"), ("POST", "/frontend/settings"), ("POST", "/download_file/x"), ("POST", "/spec"),
-])  # fmt: skip
+])
 def test_another_method_is_405(live, method, path):
     answer = httpx.request(method, live + path)
     assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
@@ -128,7 +128,7 @@ FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "targe
     {"files": {name: (None, value) for name, value in FIELDS.items()}},
     {"params": FIELDS},
     {"params": FIELDS, "data": {"q": "what is in the address counts"}},
-], ids=["json", "form", "multipart", "address", "twice"])  # fmt: skip
+], ids=["json", "form", "multipart", "address", "twice"])
 def test_four_encodings_say_the_same(live, translator, request_):
     answer = ask(live, **request_)
     assert answer.status_code == 200
@@ -139,7 +139,7 @@ def test_four_encodings_say_the_same(live, translator, request_):
 @pytest.mark.parametrize("fields", [
     {"format": ""}, {"format": None}, {"alternatives": ""}, {"alternatives": None}, {"alternatives": "0"},
     {"api_key": None}, {"api_key": "", "format": "text", "alternatives": 0},
-])  # fmt: skip
+])
 def test_what_clients_send_for_what_they_leave_out(live, translator, fields):
     assert ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields).json() == {
         "translatedText": translator(TEXT).text}

@@ -49,7 +49,7 @@ def test_schemathesis_finds_nothing(url, tmp_path, phases):
     config.write_text(CONFIG.format(hooks=Path(__file__).with_name("schemathesis_hooks.py")), encoding="utf-8")
     command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config), "run",
                f"{url}/openapi.json", "--checks", "all", "--phases", phases, "--seed", "1",
-               "--max-examples", "1", "--generation-database", "none", "--no-color"]  # fmt: skip
+               "--max-examples", "1", "--generation-database", "none", "--no-color"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert "what_is_documented_is_taken" not in done.stdout

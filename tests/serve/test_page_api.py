@@ -49,7 +49,7 @@ def test_gradios_client_looks(client, translator):
     ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),
     ("/look", (TEXT, "en", "fr", -1, 10**9), "head: expected a whole number from -1 to 1"),
     ("/look", ("  ",), "the text has no words"),
-])  # fmt: skip
+])
 def test_what_is_wrong_is_told(client, capfd, name, args, error):
     with pytest.raises(AppError, match=error):
         client.predict(*args, api_name=name)

@@ -146,7 +146,7 @@ def test_only_the_operator_s_word_pivots(models):
     ([["fra_Latn-eng_Latn"], ["en-de"]], "English", ["fra_Latn-de"]),
     ([["fr-en"], ["en-fra_Latn", "en-de"]], "en", ["fr-de"]),  # not into itself
     ([["fr-en", "en-de"]], "en", ["fr-de"]),  # both legs by one model
-])  # fmt: skip
+])
 def test_which_pairs_chain(own, through, expected):
     found = pivoted_pairs(tuple(LanguagePairs.of(one.split("-") for one in pairs) for pairs in own), through)
     assert ["-".join(pair) for pair in found] == expected

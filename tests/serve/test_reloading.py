@@ -122,7 +122,7 @@ def test_a_request_sees_the_same_models_to_its_end():
 @pytest.mark.parametrize(("fails", "reason"), [
     (UserError("the model in\nruns/x is damaged"), "the model in runs/x is damaged"),
     (RuntimeError("out of memory"), "RuntimeError: out of memory"), (serving.Panic("rust"), "Panic: rust"),
-])  # fmt: skip
+])
 def test_a_model_that_cannot_be_loaded_leaves_the_old_one_and_one_line(keys, capsys, fails, reason):
     stubs = Stubs()
     with running({"bad": stubs, "good": Stubs()}, may_reload=("ann",)) as server, httpx.Client(

@@ -50,7 +50,7 @@ def of_ann(tmp_path_factory):
     ("/translate_file", "Authorization: Bearer a-wrong-key\r\n", "key_wrong"),
     ("/translate", "Authorization: Basic YTpi\r\n", "body_too_large"),
     ("/ui/gradio_api/run/translate", "", "key_missing"),
-])  # fmt: skip
+])
 def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it(
         of_ann, monkeypatch, path, headers, code):
     """The answer comes while the client sends, and soon after it the connection is closed."""
@@ -182,7 +182,7 @@ def test_two_hosts_are_none(stub):
     (("evil.example", "127.0.0.1.evil.example", "", "localhost.evil"), 400),
     (("[::1].evil.com", "[::1]:80.evil.com", "127.0.0.1:80:80", "[::1"), 400),
     (("localhost", "127.0.0.1:99", "[::1]:8000", "LOCALHOST"), 200),
-])  # fmt: skip
+])
 def test_another_sites_name_for_this_machine_is_refused_and_its_own_are_served(stub, hosts, status):
     assert [stub.get("/healthz", headers={"Host": host}).status_code for host in hosts] == [status] * 4
 

@@ -70,7 +70,7 @@ REQUESTS = [  # method, path, what is sent, and of the line: route, status, toke
     ("PROPFIND", "/healthz", {}, "/healthz", 405, 0, None, "method_not_allowed"),
     ("OPTIONS", "/v1/look", {"headers": {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}},
      "/v1/look", 400, 0, None, None),
-]  # fmt: skip
+]
 
 
 def test_a_line_tells_what_an_operator_needs_and_nothing_of_the_user(logged, capsys, caplog):
@@ -170,7 +170,7 @@ def test_what_takes_longer_than_the_grace_period_is_told_that_the_server_stops(c
 @pytest.mark.parametrize(("id", "taken"), [
     ("a", True), ("req-1.2_X" * 7, True), ("x" * 64, True), ("x" * 65, False), ("", False), ("a b", False),
     ('a"b', False), ("a\tb", False), ("é", False), ("a,b", False), ("{}", False), ("../a", False),
-])  # fmt: skip
+])
 def test_a_sane_id_is_taken_and_another_made(stub, id, taken):
     for path in ("/healthz", "/nowhere"):
         found = stub.get(path, headers={"X-Request-ID": id.encode()}).headers["X-Request-ID"]

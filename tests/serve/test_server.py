@@ -98,7 +98,7 @@ def test_a_server_that_others_reach_without_a_key_warns(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("host", "opens", "other"), [
-    ("0.0.0.0", "127.0.0.1", True), ("::", "[::1]", True), ("127.0.0.1", "127.0.0.1", False)])  # fmt: skip
+    ("0.0.0.0", "127.0.0.1", True), ("::", "[::1]", True), ("127.0.0.1", "127.0.0.1", False)])
 def test_the_address_it_names_can_be_opened(monkeypatch, capsys, host, opens, other):
     monkeypatch.setattr("seq2see.serve.server.outside_address", lambda host: None)
     server = Server({"stub": Stub}, host=host, port=0)

@@ -53,7 +53,7 @@ def test_over_a_limit_is_400_and_nothing_is_translated(service, stub):
         (("a",), {"options": {"num_beams": 5}}, "num_beams_too_large"),
         (("a",), {"options": {"max_new_tokens": 2**15}}, "max_new_tokens_too_large"),
         (("a",), {"source": "fr", "target": "en"}, "unknown_language"),
-    ):  # fmt: skip
+    ):
         assert api_error(service, *texts, **more) == (400, told)
     assert not stub.seen
 
@@ -116,7 +116,7 @@ TAGS = "a b, " * 96
     {"text": "a b, " * 180, "evidence": True},
     {"text": "a", "translation": TAGS, "evidence": True}, {"text": TAGS, "translation": "a", "views": ["left_out"]},
     {"text": "The cat did not cross.", "evidence": True},
-])  # fmt: skip
+])
 async def test_what_looking_costs_is_bounded_before_it_begins(translator, monkeypatch, body):
     """By words times tokens: 480 characters took 95 s."""
     service, began = Service({"tiny": translator}, ServerSettings(look_tokens=20_000)), []

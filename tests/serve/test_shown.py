@@ -133,7 +133,7 @@ def test_more_views_and_forced_tokens_are_of_the_translation_shown(app):
     ({"target_ids": [2] * 513}, "target_ids has 513 tokens: at most 512 are allowed"),
     ({"given": -1}, "given: expected at least 0"),
     ({"given": 99}, "given 99: the translation has"),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("path", ["look", "inside"])
 def test_tokens_that_are_not_of_the_translation_are_refused(app, about_married, path, changes, error):
     body = about_married | changes
@@ -172,7 +172,7 @@ def test_what_changes_without_a_head_is_not_the_engine(app, own):
 @pytest.mark.parametrize("options", [
     {}, {"num_beams": 1}, {"num_beams": 8, "length_penalty": 2}, {"prefix": "Je crois"}, {"temperature": 1, "seed": 4},
     {"alternatives": 3},
-])  # fmt: skip
+])
 def test_both_are_found_with_the_same_options(app, own, options):
     answer = without(app, MARRIED, [["encoder", 0, 1]], **options)
     assert answer["with_every_head"]["text"] == own(MARRIED, target="fr", **options).text
@@ -198,7 +198,7 @@ def test_nothing_that_was_measured_is_said_of_a_model_without_heads(app, own):
     ({"prefix": "x" * 5001}, "a prefix has 5001 characters"), ({"max_new_tokens": 513}, "max_new_tokens 513: at most"),
     ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"target": "xx"}, "does not translate to xx"),
     ({"alternative": 1}, "there is no alternative 1"),
-])  # fmt: skip
+])
 def test_what_cannot_be_switched_off_is_told_in_one_line(app, more, error):
     body = {"text": "A cat.", "source": "en", "target": "fr", "without": [["cross", 0, 0]], "model": "everyday"} | more
     answer = ask(app, "look", body, 400)

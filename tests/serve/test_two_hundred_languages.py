@@ -26,7 +26,7 @@ def server(tmp_path_factory):
     ({"target": "Hindi"}, "nllb", ("eng_Latn", "hin_Deva")),
     ({"source": "auto", "target": "fra_Latn"}, "own", ("en", "fr")),
     ({"source": "en-US", "target": "zt"}, "nllb", ("eng_Latn", "zho_Hant")),
-])  # fmt: skip
+])
 def test_the_languages_choose_the_model(server, asked, model, pair):
     answer = httpx.post(f"{server.url}/v1/translate", json={"texts": [TEXT], "max_new_tokens": 5, **asked}, timeout=60)
     [found] = answer.json()["translations"]
@@ -43,7 +43,7 @@ def test_the_languages_choose_the_model(server, asked, model, pair):
     ({"target": "zh"}, "zh is several languages of this model; choose zho_Hans (Chinese (Simplified)), zho_Hant"),
     ({"target": "Frensh"}, "the nearest of its 202 languages are fra_Latn (French)"),
     ({"source": "eng_Latn"}, "this model translates to 202 languages: choose one"),
-])  # fmt: skip
+])
 def test_what_is_ambiguous_or_unknown_is_told(server, asked, said):
     answer = httpx.post(f"{server.url}/v1/translate", json={"texts": [TEXT], "model": "nllb", **asked}, timeout=60)
     assert answer.status_code == 400 and said in answer.json()["error"]

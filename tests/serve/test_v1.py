@@ -60,7 +60,7 @@ def test_markup_is_not_text_of_another_language(live):
 
 @pytest.mark.parametrize("settings", [
     {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3}, {"prefix": "Le"},
-])  # fmt: skip
+])
 def test_settings_reach_the_engine(live, translator, settings):
     answer = post(live, "translate", {"texts": [TEXT], "source": "en", "target": "fr", **settings}).json()
     assert answer["translations"][0]["text"] == translator(TEXT, **settings).text != translator(TEXT).text
@@ -85,7 +85,7 @@ def test_the_missing_terms_of_a_glossary_are_its_source_terms(translator):
     ({"a": ""}, "glossary"), ({str(n): "b" for n in range(201)}, "200"), ({"a" * 101: "b"}, "100"),
     ({"a": 1}, "glossary"), ([1], "expected a JSON object"),
     ({"a": "b\n\x00"}, "term 1 of the glossary: the target term has a control"), ([["a", "b"]], "glossary"),
-])  # fmt: skip
+])
 def test_a_glossary_has_bounds(live, glossary, wrong):
     answer = post(live, "translate", {"texts": [TEXT], "source": "en", "target": "fr", "glossary": glossary})
     assert answer.status_code == 400 and wrong in answer.json()["error"] and "\n" not in answer.json()["error"]
@@ -142,7 +142,7 @@ def test_what_a_client_keeps_stays_in_text_and_html(live):
     ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
     ("look", {"text": "a", "without": [["cross", 9, 0]]}, "there is no cross layer 9"),
     ("look", {"text": "a", "translation": "x" * 1001}, "at most 1000"),
-])  # fmt: skip
+])
 def test_what_is_wrong_is_told_in_one_line(live, path, fields, error):
     answer = post(live, path, {"target": "fr"} | fields)
     assert answer.status_code == 400

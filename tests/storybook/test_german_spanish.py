@@ -16,7 +16,7 @@ GENDERS = {
     "cat": "sie", "dog": "er", "wolf": "er", "horse": "es", "pig": "es", "goat": "sie", "cow": "sie", "bear": "er",
     "mouse": "sie", "rabbit": "es", "box": "sie", "suitcase": "er", "table": "er", "chair": "er", "house": "es",
     "castle": "es", "street": "sie", "river": "er", "field": "es", "bottle": "sie", "bucket": "er", "car": "es",
-}  # fmt: skip
+}
 
 
 SIZE = 500  # of training, as many as of val and test

@@ -20,7 +20,7 @@ def said(family: families.Family, nouns: str, turned: bool, predicate: str, degr
 def easy(predicate: str) -> Sentence:
     street = controls.EASY[0]
     meant, role = next((p, role) for said, role in ((street.of_animal, "subject"), (street.of_thing, "object"))
-                       for p in said if predicate in p.pattern)  # fmt: skip
+                       for p in said if predicate in p.pattern)
     nouns = (Description(NOUNS["cat"]), Description(NOUNS["street"]))
     form = controls.Form(negative=True)
     return Sentence("easy", "easy", street.verb, form, nouns, role, meant.pattern, "too")
@@ -52,7 +52,7 @@ def easy(predicate: str) -> Sentence:
      "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."),
     (easy("wide"), "The cat did not cross the street because it was too wide.",
      "Le chat n'a pas traversé la rue parce qu'elle était trop large."),
-])  # fmt: skip
+])
 def test_the_sentences_of_the_design(made, english, french):
     pair = made.write()
     assert (pair.source, pair.target) == (english, french)

@@ -35,7 +35,7 @@ DETERMINERS = {  # gender (None: either), plural
     "sa": ("f", False), "ses": (None, True), "notre": (None, False), "nos": (None, True), "leur": (None, False),
     "leurs": (None, True), "chaque": (None, False), "quel": ("m", False), "quelle": ("f", False),
     "quels": ("m", True), "quelles": ("f", True), "du": ("m", False), "au": ("m", False), "aux": (None, True),
-}  # fmt: skip
+}
 H_ASPIRE = re.compile(r"(hibou|haie|hérisson|hangar|hache|haut|huit)", re.IGNORECASE)
 BEFORE_NOUN = "grand petit gros beau vieux nouveau jeune bon joli long gentil"
 
@@ -174,7 +174,7 @@ PREDICATE = re.compile(
     r"\b(ils?|elles?) (?:n')?(?:ne )?(?:étai(?:t|ent)|est|sont|soi(?:t|ent)|a été|ont été) "
     r"(?:plus |pas )?(?:trop |très |si |vraiment |assez |complètement |presque )?(\w+)",
     re.IGNORECASE,
-)  # fmt: skip
+)
 
 
 def test_predicates_agree_with_their_pronoun(pairs):

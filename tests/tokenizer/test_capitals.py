@@ -16,7 +16,7 @@ from seq2see.text.model_input import ModelInput
     ("3 CATS LEFT", "3 cats left"),
     ("DANGER", "Danger"),
     ("STOP!", "Stop!"),
-])  # fmt: skip
+])
 def test_it_is_read_as_a_sentence(text, read):
     assert in_capitals(text) and in_lower_case(text) == read
     assert ModelInput.of(text).model_input == read
@@ -24,7 +24,7 @@ def test_it_is_read_as_a_sentence(text, read):
 
 @pytest.mark.parametrize("text", [
     "NASA", "NASA.", "USA, UK", "OK, TV!", "I", "A B C D", "Where is THE LIBRARY?", "iPHONE", "12:30", "", "東京",
-])  # fmt: skip
+])
 def test_abbreviations_and_other_texts_are_read_as_they_are(text):
     assert not in_capitals(text)
 

@@ -26,7 +26,7 @@ MODELS = {"nllb": NLLB, "m2m": M2M_100["m2m100"], "mbart": MBART_50, "opus": OPU
     ("opus", "zh", "cmn_Hans"),
     ("own", "EN", "en"), ("own", "en_XX", "en"), ("own", "ZH_hans", "zh-Hans"), ("own", "zh", "zh-Hans"),
     ("own", "eng", "en"),
-])  # fmt: skip
+])
 def test_one_language_is_one_code(model, asked, found):
     assert codes_of(asked, tuple(MODELS[model])) == (found,)
 
@@ -36,7 +36,7 @@ def test_one_language_is_one_code(model, asked, found):
     ("nllb", "no", {"nob_Latn", "nno_Latn"}), ("nllb", "Norwegian", {"nob_Latn", "nno_Latn"}),
     ("opus", "sr", {"srp_Cyrl", "srp_Latn"}), ("opus", "Serbian", {"srp_Cyrl", "srp_Latn"}),
     ("nllb", "ku", {"ckb_Arab", "kmr_Latn"}), ("nllb", "fa", {"pes_Arab", "prs_Arab"}), ("opus", "no", {"nob", "nno"}),
-])  # fmt: skip
+])
 def test_several_are_listed_and_none_is_taken(model, asked, choices):
     known = tuple(MODELS[model])
     assert {*codes_of(asked, known)} == choices
@@ -52,7 +52,7 @@ def test_several_are_listed_and_none_is_taken(model, asked, choices):
     ("m2m", "Germann", "de"), ("m2m", "Romance", ""), ("mbart", "ms", ""), ("nllb", "xx", ""), ("nllb", "", ""),
     ("nllb", "fr" * 999, ""), ("mbart", "zh-Hant", "zh_CN"), ("nllb", "Serbian (Latin)", ""), ("nllb", "[]\n", ""),
     ("nllb", "fr\0", ""), ("nllb", "\ud800", ""),
-])  # fmt: skip
+])
 def test_an_unknown_one_is_refused_with_the_nearest_three(model, asked, near):
     known = tuple(MODELS[model])
     assert codes_of(asked, known) == ()
@@ -74,6 +74,6 @@ def test_each_code_of_each_model_means_itself_and_has_a_name():
     ("fra_Latn", "fr", "French"), ("zho_Hant", "zh", "Chinese (Traditional)"), ("zh_CN", "zh", "Chinese (China)"),
     ("fr_XX", "fr", "French"), ("pt-BR", "pt", "Portuguese (Brazil)"), ("arb_Arab", "ar", "Standard Arabic (Arabic)"),
     ("ROMANCE", "ROMANCE", "ROMANCE"), ("", "", ""), ("mul", "mul", "Multiple languages"),
-])  # fmt: skip
+])
 def test_the_language_of_a_code(code, short, name):
     assert (iso(code), language_name(code)) == (short, name)

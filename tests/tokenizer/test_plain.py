@@ -20,7 +20,7 @@ TEXTS = st.text(st.sampled_from("aé .…\u00a0\u2009\t\u00ad\u200b\u200e\ufeff\
     ("a – b&mdash;c", "a — b—c"),
     ("“cat” well‑known", '"cat" well-known'),
     ("क्\u200dष می\u200cخواهم", "क्\u200dष می\u200cخواهم"), ("café — x²™", "café — x²™"), ("", ""),
-])  # fmt: skip
+])
 def test_it_is_read_as_the_writer_meant_it(text, read):
     assert plain(text, KNOWN).text == read
 

@@ -29,7 +29,7 @@ PROTECTED = [
     "[color=red]", "[url=https://x.org/a]", "[wave amp=50.0 freq=5]", "%<age>d", "%<total>.2f",
     "3.11.4", "1.2.3.4.5", "*.txt", "**/*.py", "$(name)", "open_door()", "obj.name()", "#42", "ISO-8859-1", "$$5",
     "@:{'message.hello'}", "@:(message.name)", "@.lower:message.name",
-]  # fmt: skip
+]
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5",
             "didn't", "his /her dog", "and/or.Next", "he/she.They ran", "in the 1990s", "5 a day", "2 T", "3.5-inch",
             "3 + 4", "1.250.000", "f (x)",
@@ -100,7 +100,7 @@ def test_a_name_or_a_number_in_the_text_is_no_stand_in():
     ("It is 30 cm long.", "It is 25 cm long."), ("It weighs 12kg.", "It weighs 25 kg."),
     ("It was 30°C at 80\u00a0km/h.", "It was 25 °C at 40 km/h."), ("It begins at 9 am.", "It begins at 25."),
     ("It is %d%% full.", "It is 25 % full."),
-])  # fmt: skip
+])
 def test_a_quantity_is_read_with_its_unit_and_then_as_a_number(text, read):
     reading = ModelInput.of(text)
     assert reading.model_input == read and reading.restored(read) == text
@@ -130,7 +130,7 @@ def test_a_quantity_is_read_with_its_unit_and_then_as_a_number(text, read):
     ('[a id="1"]I go[/a]', "Je vais", '[a id="1"]Je vais[/a]'),
     ("I like 😀 it.", "J'aime ça.", "J'aime 😀 ça."),
     ("Hello😀world", "Bonjour monde", "Bonjour😀monde"),
-])  # fmt: skip
+])
 def test_what_comes_of_a_translation(text, written, restored):
     assert ModelInput.of(text).restored(written) == restored
 
@@ -190,7 +190,7 @@ SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
     ("My work/life is here.", "My work is here.", "Le travail est ici.", "Le travail/life est ici."),
     ('Close the "gate" now.', "Close the gate now.", "Fermez la porte ici.", 'Fermez la "porte" ici.'),
     ("Wait… I am…", "Wait... I am...", "Attends... Je suis.", "Attends… Je suis…"),
-])  # fmt: skip
+])
 def test_marks_go_round_the_model(text, read, written, restored):
     reading = ModelInput.of(text, protection=SEEN)
     alone = {span: ALONE[words] for span, words in reading.asides.items()}
@@ -277,7 +277,7 @@ def test_a_long_text_that_is_kept_whole_is_found_at_once():
 @pytest.mark.parametrize(("pattern", "told"), [
     ("[", "not a regular expression"), ("(a+)+$", None), ("(?:a{99}){99}", "repeats"), ("(?R)", "recursion"),
     ("x{e<=3}", "fuzzy"), ("a" * 1_001, "1,001 characters"), (r"(?:a|aa)+c", "takes more than"),
-])  # fmt: skip
+])
 def test_a_pattern_costs_little_time_or_is_refused(pattern, told):
     if told is None:
         keeping(pattern, ["a" * 30 + "b"])

@@ -67,7 +67,7 @@ def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
     ("My name ______ Date: ......... go", ["My name", "Date", "go"]), ("Wait…what?!", ["Wait…", "what?!"]),
     ("5th St. in Rome, e.g. here. Mr. and Mrs. Lee.", ["5th St. in Rome, e.g. here.", "Mr. and Mrs. Lee."]),
     ("<i>- Is he?</i>", ["Is he?"]),
-])  # fmt: skip
+])
 def test_parts_of_a_line_that_stand_alone(text, segments):
     cut = cut_sentences(text, language="en", protection=SEEN)
     assert list(cut.segments) == segments and cut.join(cut.segments) == text
@@ -110,7 +110,7 @@ def test_only_sentences_that_refer_back_stay_with_the_one_before_and_never_over_
     ("“They're here,” he said.", "en", True), ("But Tom lost it.", "en", False), ("Tom lost it.", "en", True),
     ("The cat slept because it was tired.", "en", False), ("Wit is rare.", "en", False), ("Est-elle là ?", "fr", True),
     ("L'île est belle.", "fr", False), ("E\u0301l duerme.", "es", True), ("", "en", False),
-])  # fmt: skip
+])
 def test_an_early_pronoun_refers_back(sentence, language, refers):
     assert refers_back(sentence, language=language) == refers
 
@@ -118,7 +118,7 @@ def test_an_early_pronoun_refers_back(sentence, language, refers):
 @pytest.mark.parametrize(("text", "first"), [
     ("He ran. She, who was slow, walked on and on.", "He ran."), ("one two three four", "one two"), ("abcdef", "abc"),
     ("He ran and ran and ran, she walked on.", "He ran and ran and ran,"), ("我是猫。你是狗，他也是。", "我是猫。"),
-])  # fmt: skip
+])
 def test_a_long_sentence_is_cut_at_the_best_place_near_its_middle(text, first):
     assert halves(text).segments[0] == first
 
@@ -144,6 +144,6 @@ def test_a_plain_sentence_is_cut_and_read_as_it_is_and_nothing_is_restored_in_it
     ("I", False), ("a.", False), ("OK!", False), ("He ran. I ran.", False), ("He ran?!", False), ("e.g. he ran", False),
     ("He  ran.", False), ("He ran. ", False), ("He had 3.", False), ("dogs' tails", False), ("- He ran.", False),
     ("He ran…", False), ("He: ran.", False), ("Cafe\u0301", False), ("He\u00a0ran.", False), ("Я иду.", False),
-])  # fmt: skip
+])
 def test_most_sentences_are_plain(text, plain):
     assert is_plain_sentence(text, None) == plain and not is_plain_sentence(text, frozenset("abc"))

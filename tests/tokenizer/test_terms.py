@@ -24,7 +24,7 @@ PROTECTION = Protection(glossary=GLOSSARY, language="en", target="fr")
     (".NET ASP.NET", [".NET"]), ("学中文吧", ["中文"]), ("THE WASHING MACHINE IS BROKEN", ["WASHING MACHINE"]),
     # not in what is protected anyway
     ("https://car.org/car car.txt {car} `car` 3 car", ["car"]),
-])  # fmt: skip
+])
 def test_terms_are_whole_words_and_the_longest(text, terms):
     assert [text[part.start : part.end] for part in PROTECTION.terms(text)] == terms
 
@@ -60,7 +60,7 @@ def test_a_glossary_is_a_value():
     ([("a", "b"), ("a", "c")], "term 2 of the glossary: the source term has another target"),
     ([("a" * 101, "b")], "101 characters: at most 100"), ([("a", "b\x00")], "control"),
     ([("a", "\U000f0000")], "private"),
-])  # fmt: skip
+])
 def test_what_is_no_pair_of_terms_is_refused(pairs, wrong):
     with pytest.raises(UserError, match=wrong):
         Glossary.of(pairs)
@@ -93,7 +93,7 @@ def test_what_is_read_for_a_term():
     ("The car is red.", "La bagnole est rouge.", "La bagnole est rouge."),
     ("The car is red.", "La voiture est rouge.", None), ("The car is red.", "Les bagnoles sont rouges.", None),
     ("Cars, a car.", "Bagnole.", "Bagnole."), ("The car and a car.", "La bagnole.", None),
-])  # fmt: skip
+])
 def test_a_term_that_is_there_is_left_alone(text, translation, expected):
     assert ModelInput.of(text, protection=PROTECTION).restored(translation) == expected
 
@@ -110,7 +110,7 @@ def test_a_term_that_is_there_is_left_alone(text, translation, expected):
     ("THE MACHINE IS BROKEN", "noun", "Le livre est cassé", "L'ENGIN EST CASSÉ"),
     ("The car is red.", "name", "L'Anna est rouge.", "La bagnole est rouge."),
     ("car", "noun", "la lampe", "bagnole"), ("Car?", "noun", "La lampe ?", "Bagnole ?"),
-])  # fmt: skip
+])
 def test_the_term_is_written_for_what_stands_in_for_it(text, forced, translation, expected):
     reading = ModelInput.of(text, forced=FORCED.index(forced), protection=PROTECTION)
     assert reading.restored(translation) == expected
@@ -133,7 +133,7 @@ def test_a_term_that_the_model_writes_is_not_replaced():
     ("es", "y ", "información", "e "), ("es", "de la ", "área", "del "), ("es", "una ", "águila", "un "),
     ("es", "la ", "almohada", "la "), ("fr", "le ", "hébergement", "l'"), ("fr", "le ", "héros", "le "),
     ("fr", "l' ", "historique", "l'"), ("de", "die ", "der Bahnhof", ""), ("hi", "le ", "armoire", "le "),
-])  # fmt: skip
+])
 def test_the_word_before_a_term_fits_it(language, before, term, expected):
     assert fitted(before, term, language=language) == expected
 
@@ -161,6 +161,6 @@ def test_nouns_have_the_gender_and_number_of_the_term():
     ("hi", "une ", "jardin", False), ("fr", "la ", "clauses du marché", True), ("fr", "les ", "clauses", False),
     ("es", "buen ", "pila", True), ("de", "dieser ", "Handy", True), ("de", "eine ", "Tisch", True),
     ("de", "das ", "Handy", False),
-])  # fmt: skip
+])
 def test_an_article_of_the_other_gender_disagrees(language, before, term, expected):
     assert disagrees(before, term, language=language) is expected

@@ -19,7 +19,7 @@ AWKWARD = [
     "", " ", "  two  spaces, inside and at both ends  ", "\n\nlines\r\n\tand tabs\n", "▁not a space▁",
     "</s> <s> <pad> <unk> <2fr> <tag7>", "<0x41> <0xE2><0x96>", "nul \0 nul", "e\u0301 \u0301 \u0301\u0301",
     "\ufffd \ufeff \u200b \u2028", "क्\u200dष 👩🏽‍🚀 🇫🇷", "never seen: 漢字 ﷽ 𝕏 \U0010ffff",
-]  # fmt: skip
+]
 
 
 def test_batches_equal_single_texts_and_all_of_them_come_back(tokenizer: Seq2SeeTokenizer) -> None:
@@ -100,7 +100,7 @@ def test_add_language(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "languages", "message"), [
     (400, ["fr", "fr"], "duplicate"), (400, ["f r"], "not a language code"), (400, [f"l{i}" for i in range(33)],
     "at most 32"), (200, ["fr"], "vocab_size 200 is too small.* 292 "),
-])  # fmt: skip
+])
 def test_bad_languages_and_sizes_are_refused(size: int, languages: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
         train_tokenizer(TEXTS, vocab_size=size, languages=languages)
@@ -174,7 +174,7 @@ def test_a_stranger_without_the_package_reads_the_same(tokenizer: Seq2SeeTokeniz
     run = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=tmp_path,
         env={**os.environ, "HF_HOME": str(tmp_path / "hub")},
-    )  # fmt: skip
+    )
     assert run.returncode == 0, run.stderr
     found = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("[")]
     ids, labels = tokenizer.encode_sources(texts), tokenizer.encode_source("b")

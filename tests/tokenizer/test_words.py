@@ -32,7 +32,7 @@ from seq2see.tokenizer import split_words, words
         ("zh", "我是abc学生。", "我 是 abc 学 生 。"),
         ("en", "hi👩🏽‍🚀🇫🇷🇩🇪👍🏿 1️⃣❤️ cafe\u0301", "hi 👩🏽‍🚀 🇫🇷 🇩🇪 👍🏿 1️⃣ ❤️ cafe\u0301"),
     ],
-)  # fmt: skip
+)
 def test_words_are_what_a_reader_counts(language: str, text: str, expected: str) -> None:
     assert [word.text for word in split_words(text, language=language)] == expected.split(" ")
 

@@ -27,11 +27,11 @@ WORDS = {
 SHAPE = [  # what a model that is fine-tuned has already
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
-]  # fmt: skip
+]
 SETTINGS = [
     "training.max_tokens=300", "training.num_train_epochs=2", "training.use_cpu=true", "training.ema_decay=0.9",
     "evaluation.eval_samples=10", "generation.max_length=20", "generation.num_beams=1", "data.val_fraction=0.1",
-]  # fmt: skip
+]
 SAMPLE = Path(__file__).with_name("sample.txt")  # storybook's, which is the default, takes seconds to write
 
 

@@ -27,7 +27,7 @@ WORDS = {  # of `SENTENCES`, which the tokenizers of `tiny` know
     "The": "Le", "cat": "chat", "did": "a", "not": "pas", "cross": "traversé", "street": "rue", "because": "parce",
     "it": "il", "was": "était", "too": "trop", "tired": "fatigué", "box": "boîte", "bag": "sac", "in": "dans",
     "big": "grande",
-}  # fmt: skip
+}
 PAIRS = [(f"{a} {b}", f"{WORDS[a]} {WORDS[b]}") for a, b in product(WORDS, WORDS)][:200]
 QUICK = [
     "training.max_tokens=1000", "training.use_cpu=true", "training.bf16=false", "training.ema_decay=0",
@@ -35,7 +35,7 @@ QUICK = [
     "training.lr_scheduler_type=linear", "training.eval_strategy=no", "training.save_strategy=no",
     "training.load_best_model_at_end=false", "evaluation.eval_samples=5", "data.val_fraction=0.02",
     "training.patience=0", "model.dropout=0", "training.logging_steps=100",
-]  # fmt: skip
+]
 LEARN = ["training.optim=muon", "training.learning_rate=0.02", "training.warmup_steps=5"]  # in a third of AdamW's steps
 
 
@@ -75,7 +75,7 @@ def pegasus(folder: Path) -> Path:
         vocab_size=len(tokenizer), encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, d_model=16,
         decoder_attention_heads=2, max_position_embeddings=64, pad_token_id=0, eos_token_id=2, decoder_start_token_id=0,
         forced_eos_token_id=None,
-    ))  # fmt: skip
+    ))
     return save(folder, model, tokenizer)
 
 
@@ -98,7 +98,7 @@ def mbart_25(folder: Path) -> Path:
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     "marian": marian, "many": many_to_many, "nllb": nllb, "m2m_100": m2m_100, "mbart_50": mbart_50,
     "mbart_25": mbart_25, "t5": t5, "byt5": byt5, "bart": bart, "pegasus": pegasus,
-}  # fmt: skip
+}
 
 
 def widened(folder: Path) -> Path:
@@ -107,7 +107,7 @@ def widened(folder: Path) -> Path:
     config, generation = AutoConfig.from_pretrained(folder), GenerationConfig.from_pretrained(folder)
     for name, size in {"encoder_ffn_dim": 128, "decoder_ffn_dim": 128, "d_ff": 128, "d_model": 64, "init_std": 0.1,
                        "encoder_layers": 1, "decoder_layers": 1, "num_layers": 1, "num_decoder_layers": 1, "d_kv": 32,
-                       "initializer_factor": 0.2}.items():  # fmt: skip
+                       "initializer_factor": 0.2}.items():
         if name in vars(config):
             setattr(config, name, size)
     torch.manual_seed(0)

@@ -24,7 +24,7 @@ FORMS = 40_000  # the most frequent ones are grouped
 
 def main() -> None:
     found = Counter(word for file in sorted((HERE.parent.parent / "training" / "phrasebook").glob("*.tsv"))
-                    for row in rows(file) for word in words_of(row["en"]))  # fmt: skip
+                    for row in rows(file) for word in words_of(row["en"]))
     words = frequent_words()
     missing = [word for word in words if not found[word]]
     rare = [word for word in words[:THRICE] if found[word] < 3]

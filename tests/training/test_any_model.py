@@ -109,7 +109,7 @@ def test_with_everything_frozen_nothing_is_trained(base, data, tmp_path, capsys)
 
 @pytest.mark.parametrize(("family", "layers"), [
     ("t5", {"q", "k", "v", "o", "wi", "wo"}), ("nllb", {"q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"}),
-])  # fmt: skip
+])
 def test_an_adapter_is_on_every_linear_layer_of_the_family_and_resumes(family, layers, data, tmp_path):
     base = FAMILIES[family](tmp_path / "base")
     assert {*matrices(load_checkpoint(base))} == layers
@@ -126,12 +126,12 @@ def test_an_adapter_is_on_every_linear_layer_of_the_family_and_resumes(family, l
     ("mbart_50", ["en_XX", "▁The", "</s>"], ["fr_XX", "▁Le", "</s>"]),
     ("many", [">>fra<<", "▁The", "</s>"], ["▁Le", "</s>"]),
     ("bart", ["▁The", "</s>"], ["<s>", "▁Le", "</s>"]),
-])  # fmt: skip
+])
 def test_pairs_have_the_tags_of_the_family(family, source, labels, tmp_path):
     """Special tokens that are written in a text are plain text."""
     folder = FAMILIES[family](tmp_path / "base")
     config = load_config("finetune", [f"model.init_from={folder}", "data.path=x.tsv", "data.source=en",
-                                      "data.target=fr"])  # fmt: skip
+                                      "data.target=fr"])
     start = ForeignStart.open(folder, config)
     texts = {"source": ["The", "</s>"], "target": ["Le", "</s>"], "target_language": ["fr", "fr"]}
     ids = start.encoder(texts)
@@ -148,7 +148,7 @@ def test_a_t5_is_given_the_prefix_of_a_pair_that_it_has_none_for(tmp_path):
     folder = t5(tmp_path / "base", translation_en_to_fr="translate English to French: ")
     for target, prefix in (("fr", "translate English to French: "), ("it", "translate English to Italian: ")):
         config = load_config("finetune", [f"model.init_from={folder}", "data.path=x.tsv", "data.source=en",
-                                          f"data.target={target}"])  # fmt: skip
+                                          f"data.target={target}"])
         start = ForeignStart.open(folder, config)
         assert isinstance(start.encoder, TaggedEncoder) and start.encoder.tagging[target].prefix == prefix
         assert next(iter(start.model.config.task_specific_params)) == f"translation_en_to_{target}"
@@ -161,7 +161,7 @@ def test_a_t5_is_given_the_prefix_of_a_pair_that_it_has_none_for(tmp_path):
     ("fr,en", ["data.source=en"], ("en", "fr")), ("eng_Latn,fra_Latn", [], ("eng_Latn", "fra_Latn")),
     ("id,fr,en,score", [], ("fr", "en")), ("en,id", [], ("en", "id")),
     ("fr,en", ["data.source=en", "data.target=fr"], ("en", "fr")), ("source,target", [], ("en", "fr")),
-])  # fmt: skip
+])
 def test_the_header_says_the_languages(header, asked, pair, base, tmp_path):
     path = write_table(tmp_path / "mine.csv", header, pairs=[])
     found = load_config("finetune", [f"model.init_from={base}", f"data.path={path}", *asked]).data
@@ -171,7 +171,7 @@ def test_the_header_says_the_languages(header, asked, pair, base, tmp_path):
 @pytest.mark.parametrize(("name", "text"), [
     ("a.tsv", "fr\ten\n"), ("a.jsonl", '{"fr": "x", "en": "y"}\n'),
     ("a.json", '{"translation": {"fr": "x", "en": "y"}}\n'),
-])  # fmt: skip
+])
 def test_every_table_has_such_a_header(name, text, tmp_path):
     path = tmp_path / name
     path.write_text(text, "utf-8")
@@ -186,7 +186,7 @@ def test_every_table_has_such_a_header(name, text, tmp_path):
     ("marian", "en,fr", ["model.d_model=512"], 2, "model.d_model in finetune has no effect with model.init_from"),
     ("marian", "en,fr", ["training.guided_weight=1"], 2, "omit training.guided_weight"),
     ("marian", "en,fr", ["model.lora=2", "training.freeze=[encoder]"], 2, "training.freeze in finetune has no effect"),
-])  # fmt: skip
+])
 def test_contradictions_and_unknown_languages_are_one_line(family, header, asked, code, message, tmp_path, capsys):
     base = FAMILIES[family](tmp_path / "base")
     capsys.readouterr()

@@ -119,7 +119,7 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
      "patience=3 .* metric_for_best_model=None"),
     ("training.load_best_model_at_end=true training.eval_strategy=no", "load_best_model_at_end requires .* eval strat"),
     ('data.path="\\ud800"', "storybook has a lone surrogate"),
-])  # fmt: skip
+])
 def test_mistakes_name_the_mend(override, message):
     with pytest.raises(UserError, match=message) as caught:
         build_arguments(load_config("storybook", re.split(r" (?=training\.)", override)))
@@ -130,7 +130,7 @@ def test_mistakes_name_the_mend(override, message):
     ("patience: 3", ["training.eval_strategy=no"]),
     ("eval_strategy: no", []),
     ("patience: 3, load_best_model_at_end: true", ["training.eval_strategy=no", "training.patience=0"]),
-])  # fmt: skip
+])
 def test_without_evaluations_what_a_recipe_says_of_them_is_off(lines, overrides, tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(f"data: {{path: storybook}}\ntraining: {{{lines}}}\n", "utf-8")
@@ -144,14 +144,14 @@ def test_without_evaluations_what_a_recipe_says_of_them_is_off(lines, overrides,
 def test_what_lies_at_the_edge_is_taken():
     overrides = ["ema_decay=0", "learning_rate=0", "label_smoothing_factor=0", "seed=4294967295", "max_tokens=1",
                  "num_train_epochs=0.01", "warmup_steps=0.1", "lr_scheduler_type=reduce_lr_on_plateau",
-                 "metric_for_best_model=chrf", "lr_scheduler_kwargs={min_lr: [1e-5, 1e-6]}"]  # fmt: skip
+                 "metric_for_best_model=chrf", "lr_scheduler_kwargs={min_lr: [1e-5, 1e-6]}"]
     build_arguments(load_config("storybook", [f"training.{item}" for item in overrides]))
 
 
 @pytest.mark.parametrize("arguments", [
     ["storybok"], ["finetune", "model.init_from=FOLDER"], ["storybook", "data.path=nowhere.tsv"],
     ["storybook", "training.output_dir=RUN"],
-])  # fmt: skip
+])
 def test_what_is_wrong_is_told_before_anything_heavy_is_imported(arguments, tmp_path):
     code = "import sys\nfrom seq2see.cli.command import main\nprint(main(sys.argv[1:]), 'torch' in sys.modules)"
     (tmp_path / "run").mkdir()

@@ -19,7 +19,7 @@ from .conftest import tiny_model, train
 QUICK = [
     "training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false",
     "training.patience=0", "generation.max_length=12", "training.ema_decay=0",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_pa
     (["TEACHER", "TABLE", "data.target=[fr, de]"], "expected one language"),
     (["FOLDER", "TABLE"], "config.json"), (["TABLE"], "no teacher"), (["TEACHER"], "data.path"),
     (["TEACHER", "TABLE", "--out", "FOLDER"], "already exists"),
-])  # fmt: skip
+])
 def test_a_mistake_is_one_line(teacher, toy_file, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.setattr(distillation, "translate_pairs", lambda *args, **how: pytest.fail("translated"))
     other = copy_of(teacher, tmp_path / "other", "config.json", language_pairs=[["en", "de"]])

@@ -111,7 +111,7 @@ def test_a_test_pair_that_is_too_long_is_refused_before_training(tmp_path, capsy
     long = load_corpus(data).test[0]
     write_table(table, [(source, target + " ici" * 40 * (source == long.source)) for source, target in LINES])
     settings = [f"data.path={table}", "data.val_fraction=0.3", "data.test_fraction=0.3", "tokenizer.vocab_size=320",
-                "model.max_position_embeddings=64", f"training.output_dir={tmp_path / 'run'}"]  # fmt: skip
+                "model.max_position_embeddings=64", f"training.output_dir={tmp_path / 'run'}"]
     assert train(*settings) in (1, 2) and "but the model has 64 positions;" in last_error(capsys)
     assert not (tmp_path / "run").exists()
 
@@ -170,7 +170,7 @@ def test_of_a_table_all_is_measured_or_the_part_that_is_named(run, tmp_path, mea
 def test_as_many_beams_search_as_are_asked_for(run, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(evaluation, "translate_pairs", lambda model, pairs, num_beams, **how:
-                        asked.append(num_beams) or [pair.target for pair in pairs])  # fmt: skip
+                        asked.append(num_beams) or [pair.target for pair in pairs])
     table = write_table(tmp_path / "other.tsv", LINES)
     evaluated(run, capsys, "--data", table, "--num-beams", "3")
     evaluated(run, capsys, "--data", table)

@@ -43,7 +43,7 @@ def write(folder, language, pairs):
 def story(language):
     """A storybook in miniature."""
     return SimpleNamespace(train=[SimpleNamespace(source=f"The cat {n}.", target=f"Cat {language} {n}.",
-                                                  links=((1, 0), (2, 2))) for n in range(50)])  # fmt: skip
+                                                  links=((1, 0), (2, 2))) for n in range(50)])
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +56,13 @@ def prepared(tmp_path_factory):
         write(folder / "tatoeba", language, pairs)
         write(folder / "test", language, [("TESTED, here!", f"New {language}."), ("New.", f"Tested {language}!"),
                                           (f"Clean {language}.", f"Clean {language}."), ("Twice.", "Two."),
-                                          ("Twice.", "Two.")])  # fmt: skip
+                                          ("Twice.", "Two.")])
     (folder / "strings").mkdir()
     strings = [("en", "fr", "de", "es"), ("%1$s has %2$d lamps", "%1$s fr %2$d", "%1$s de %2$d", "%1$s es %2$d")]
     with gzip.open(folder / "strings" / "train.tsv.gz", "wt", encoding="utf-8") as file:
         file.writelines("\t".join(row) + "\n" for row in strings)
     argv = ["prepare", "--passes", "2", *(text for name in ("tatoeba", "test", "strings")
-                                          for text in (f"--{name}", str(folder / name)))]  # fmt: skip
+                                          for text in (f"--{name}", str(folder / name)))]
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(told):
         patched.setattr(prepare, "in_language", lambda language, seed: story(language))
         patched.setattr("sys.argv", [*argv, "--out", str(folder / "data")])
@@ -88,7 +88,7 @@ def test_no_side_of_the_published_test_is_trained_on(prepared):
 def test_a_missing_table_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, capsys):
     none = str(tmp_path / "none")
     monkeypatch.setattr("sys.argv", ["prepare", "--tatoeba", none, "--test", none, "--strings", none,
-                                     "--out", str(tmp_path / "data")])  # fmt: skip
+                                     "--out", str(tmp_path / "data")])
     assert prepare.main() == 1 and not (tmp_path / "data").exists()
     said = capsys.readouterr().err
     assert said.startswith("error: ") and said.count("\n") == 1 and "en-fr.tsv.gz" in said
@@ -144,7 +144,7 @@ def test_a_number_is_written_as_the_language_writes_it(language, target):
 
 @pytest.mark.parametrize(("language", "target"), [
     ("fr", "le {} {} à midi"), ("de", "am {}. {} um zwölf"), ("es", "el {} de {} a mediodía"),
-])  # fmt: skip
+])
 def test_a_date_is_exchanged_for_the_same_other_one(language, target):
     from seq2see.training.everyday.variation import MONTHS
 
@@ -199,7 +199,7 @@ def test_offensive_words_are_those_of_their_language():
     ("parapluie", "fr", "parapluies"), ("voix", "fr", "voix"), ("cheval", "fr", "chevaux"), ("bureau", "fr", "bureaux"),
     ("feu", "fr", "feux"), ("canción", "es", "canciones"), ("paraguas", "es", "paraguas"), ("pez", "es", "peces"),
     ("ciudad", "es", "ciudades"), ("café", "es", "cafés"),
-])  # fmt: skip
+])
 def test_a_plural_follows_the_rules_of_its_language(word, language, several):
     assert plural(word, language) == several
 
@@ -217,13 +217,13 @@ LENT = [(f"{who} an umbrella.", f"{qui} un parapluie.", "fr") for who, qui in (
     ("I want", "Je veux"), ("Buy", "Achète"), ("This is", "C'est"))] + [
     ("Where is the umbrella?", "Où est le parapluie ?", "fr"), ("I see a door.", "Je vois une porte.", "fr"),
     ("It is a door.", "C'est une porte.", "fr"), ("Close the door!", "Ferme la porte !", "fr"),
-    ("These doors are open.", "Ces portes sont ouvertes.", "fr")]  # fmt: skip
+    ("These doors are open.", "Ces portes sont ouvertes.", "fr")]
 
 
 def test_nouns_translate_each_other_if_they_end_the_same_phrases():
     door, umbrella = find_nouns(LENT, "fr")
     assert (door.english, door.plural, door.word, door.words, door.a, door.the) == (
-        "door", "doors", "porte", "portes", "une", "la")  # fmt: skip
+        "door", "doors", "porte", "portes", "une", "la")
     assert (umbrella.english, umbrella.words, umbrella.a, umbrella.the) == ("umbrella", "parapluies", "un", "le")
     assert not find_nouns([("A cat.", "Un chat.", "fr")], "fr")  # once may be chance
 
@@ -254,7 +254,7 @@ def test_quotation_marks_are_those_of_the_language_unless_they_are_straight():
     assert {quoted(pair, draw)[:2] for _ in range(100)} == {
         ("“I see.”", german), ("‘I see.’", german), ("«I see.»", german), ("„I see.“", german),
         ('"I see."', '"Ich sehe."'), ("'I see.'", "'Ich sehe.'"),
-    }  # fmt: skip
+    }
     assert quoted(("\"Yes\", he said.", "„Ja“, sagte er.", "de"), draw)[0] == "\"Yes\", he said."
 
 
@@ -263,7 +263,7 @@ def test_a_title_has_capitals_on_the_source_side_alone():
     assert {title_case(pair, Random(seed))[:2] for seed in range(9)} == {
         ("The Old Man And Other Fish", "Der alte Mann und andere Fische"),
         ("The old man and Other Fish", "Der alte Mann und andere Fische"),
-    }  # fmt: skip
+    }
 
 
 def test_a_dash_joins_clauses_that_begin_with_a_pronoun_in_both_languages():

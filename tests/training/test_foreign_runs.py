@@ -19,12 +19,12 @@ from .foreign_models import FAMILIES, PAIRS, read, tune, write_table
 EACH_STEP = [  # an evaluation and a checkpoint
     "training.eval_strategy=steps", "training.eval_steps=1", "training.save_strategy=steps", "training.save_steps=1",
     "training.save_total_limit=9",
-]  # fmt: skip
+]
 LONGER = [  # for a model that reads one sentence at a time, and no address
     ("The cat did. The box was big: https://a.org/b", "Le chat. La boîte: https://a.org/b"),
     ("The bag of {name} in the box", "Le sac de {name} dans la boîte"),
     *PAIRS[:2],
-]  # fmt: skip
+]
 
 
 @pytest.fixture(params=["marian", "nllb", "t5"])
@@ -113,7 +113,7 @@ def test_in_bfloat16_the_loss_is_finite_and_weights_are_float32(base, data, tmp_
     (lambda folder: published.small("opus-mt-tc-big-fr-en", folder), "fr,en", []),
     (published.nllb, "fra_Latn,eng_Latn", ["model.lora=2"]),
     pytest.param(published.nllb, "French,English", [], marks=pytest.mark.long),
-], ids=["opus-mt", "nllb-lora", "nllb"])  # fmt: skip
+], ids=["opus-mt", "nllb-lora", "nllb"])
 def test_published_files_are_fine_tuned(make, header, settings, tmp_path):
     """Float16 in a pickle, forbidden and forced tokens, more rows than tokens, no pair named: plain transformers loads
     what becomes of it, and writes what we do."""

@@ -37,7 +37,7 @@ def make_guided(make_trainer, pairs, tokenizer):
         plain = make_trainer(**{"guided_weight": 0.5, "guided_head": 1} | fields)
         start(plain.model)
         return GuidedTrainer(plain.model, plain.args, train_dataset=guided_pairs(pairs, tokenizer),
-                             eval_dataset=plain.eval_dataset, processing_class=tokenizer)  # fmt: skip
+                             eval_dataset=plain.eval_dataset, processing_class=tokenizer)
 
     return make
 
@@ -120,7 +120,7 @@ def guided_run(toy_file, tmp_path):
         good = "".join(" ".join(f"{i}-{j}" for i, j in links_of(pair)) + "\n" for pair in pairs)
         links.write_text(lines(len(pairs)) if lines else good)
         return train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=2",
-                     "training.guided_weight=0.5", f"training.guided_links={links}", *overrides)  # fmt: skip
+                     "training.guided_weight=0.5", f"training.guided_links={links}", *overrides)
 
     return run
 
@@ -138,7 +138,7 @@ def test_a_run_is_guided_by_a_file_of_links(guided_run, tmp_path):
     ([], lambda count: "0-0\n" * (count - 1), " lines of links, but "),
     ([], lambda count: "0-77\n" * count, "link 0-77"),
     ([], lambda count: "0-0\n" * (count - 1) + "0:0\n", "'0:0' is not a link"),
-])  # fmt: skip
+])
 def test_a_mistake_is_named(guided_run, capsys, overrides, lines, said):
     assert guided_run(*overrides, lines=lines) in (1, 2) and said in last_error(capsys)
 

@@ -53,7 +53,7 @@ def hub(tmp_path, monkeypatch) -> Hub:
 
 def push(toy_file, tmp_path) -> int:
     return train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=4",
-                 "training.push_to_hub=true", "training.hub_token=hf_secret")  # fmt: skip
+                 "training.push_to_hub=true", "training.hub_token=hf_secret")
 
 
 UNKNOWN = httpx2.Response(401, request=httpx2.Request("GET", "https://huggingface.co"))
@@ -61,7 +61,7 @@ REFUSED = HfHubHTTPError("401 Client Error: Unauthorized", response=UNKNOWN)
 
 
 @pytest.mark.parametrize("error", [httpx2.ConnectError("no route"), LocalTokenNotFoundError("no token found"), REFUSED],
-                         ids=lambda error: type(error).__name__)  # fmt: skip
+                         ids=lambda error: type(error).__name__)
 def test_a_hub_that_cannot_be_reached_is_one_line_before_anything_is_prepared(hub, toy_file, tmp_path, capsys, error):
     hub.broken, hub.error = {"whoami"}, error
     assert push(toy_file, tmp_path) == 1

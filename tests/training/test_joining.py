@@ -91,6 +91,6 @@ def test_links_follow_their_pairs_into_a_text(tokenizer):
             links += [(i + i0, j + j0) for i, j in links_of(PAIRS[index])]
             i0, j0 = i0 + len(PAIRS[index].source.split()), j0 + len(PAIRS[index].target.split())
         text = Pair(*(" ".join(getattr(PAIRS[index], side) for index in members) for side in ("source", "target")),
-                    "en", "fr")  # fmt: skip
+                    "en", "fr")
         expected = guide_of(text, links, tokenizer)
         assert np.array_equal(np.sort(dataset[row].guide, axis=0), np.sort(expected, axis=0))

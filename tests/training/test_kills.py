@@ -34,7 +34,7 @@ RANDOM = [  # everything that resuming has to bring back: averages (see SETTINGS
     "model.dropout=0.3", "data.joined=0.5", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
     "training.num_train_epochs=2", "evaluation.eval_samples=5", "generation.max_length=12", "training.resume=true",
-]  # fmt: skip
+]
 
 
 def command(words: list[str], log: Path) -> None:
@@ -139,7 +139,7 @@ def first_of(count: int, log: Path, start_method: str) -> None:
 @pytest.mark.parametrize(("count", "killed", "start_method"), [
     (2, 0, "fork"),  # which imports nothing again
     pytest.param(2, 0, "spawn", marks=pytest.mark.long), pytest.param(3, 2, "spawn", marks=pytest.mark.long),
-])  # fmt: skip
+])
 def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count, killed, start_method):
     log = tmp_path / "log"
     first = FORKS.Process(target=first_of, args=(count, log, start_method))

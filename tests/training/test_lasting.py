@@ -34,7 +34,7 @@ def command(toy_file: Path, run: Path, *overrides: str) -> tuple[int, Path]:
     return train(
         f"data.path={toy_file}", f"training.output_dir={run}", "training.max_tokens=700", "training.warmup_steps=4",
         "training.num_train_epochs=3", "training.patience=0", "model.dropout=0.3", *overrides,
-    ), run  # fmt: skip
+    ), run
 
 
 def weights(folder: Path) -> bytes:
@@ -59,7 +59,7 @@ def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trai
     moved = tmp_path / "moved"
     at(3, lambda: (tmp_path / "run").rename(moved))
     settings = {"save_strategy": "steps", "save_steps": 2, "eval_strategy": "steps", "eval_steps": 2, "dropout": 0.3,
-                "load_best_model_at_end": True}  # fmt: skip
+                "load_best_model_at_end": True}
     with pytest.raises(UserError, match="checkpoint-4 .*No such file or directory"):
         make_trainer(**settings).train()
     assert not (tmp_path / "run").exists()
@@ -91,7 +91,7 @@ def test_weights_that_are_not_finite_are_never_saved(make_trainer):
 def test_two_private_methods_of_transformers_are_overridden_and_no_more():
     ours = [kind for kind in GuidedTrainer.__mro__ if kind.__module__.startswith("seq2see.")]
     overridden = {name for kind in ours for name in vars(kind) if name.startswith("_") and not name.startswith("__")
-                  and hasattr(Seq2SeqTrainer, name)}  # fmt: skip
+                  and hasattr(Seq2SeqTrainer, name)}
     assert len(ours) == 3 and overridden == {"_run_epoch", "_save_checkpoint"}
 
 
@@ -120,7 +120,7 @@ def evaluations_of(run: Path) -> list[tuple[int, float]]:
 
 @pytest.mark.parametrize(("where", "number", "code"), [
     ("within an epoch", signal.SIGINT, 130), ("at the end of an epoch", signal.SIGTERM, 143),
-])  # fmt: skip
+])
 def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
     toy, at, capfd, uninterrupted, tmp_path, where, number, code
 ):
@@ -172,7 +172,7 @@ def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_traine
     settings = {
         "patience": 3, "eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
         "max_steps": 50, "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None,
-    }  # fmt: skip
+    }
     trainer = make_trainer(**settings)
     trainer.train()
     *lines, end = capsys.readouterr().err.splitlines()
@@ -186,7 +186,7 @@ def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_traine
 
 def test_a_run_that_was_trained_without_patience_may_be_resumed_with_it(make_trainer):
     settings = {"eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
-                "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None}  # fmt: skip
+                "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None}
     make_trainer(**settings, max_steps=2).train()
     resumed = make_trainer(**settings, max_steps=50, patience=3)
     resumed.train(resume_from_checkpoint=f"{resumed.args.output_dir}/checkpoint-2")

@@ -20,7 +20,7 @@ from .conftest import SETTINGS, last_error, train
 RANK = 3
 MATRICES = {"q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"}
 QUICK = ["training.num_train_epochs=1", "training.ema_decay=0.5", "training.learning_rate=0.02",
-         "training.warmup_steps=1"]  # fmt: skip
+         "training.warmup_steps=1"]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def settings(base, toy_file) -> list[str]:
     """The base fine-tuned by an adapter, checkpoints at every third step."""
     return [*QUICK, f"model.init_from={base}", f"model.lora={RANK}", f"data.path={toy_file}", "model.dropout=0.2",
             "training.save_strategy=steps", "training.eval_strategy=steps", "training.save_steps=3",
-            "training.eval_steps=3", "training.save_total_limit=9"]  # fmt: skip
+            "training.eval_steps=3", "training.save_total_limit=9"]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_new_language_trains_its_embeddings_too(base, tmp_path):
     data = tmp_path / "hi.tsv"
     data.write_text("en\thi\n" + "\n".join(rows) + "\n", "utf-8")
     settings = [*QUICK, f"model.init_from={base}", f"model.lora={RANK}", f"data.path={data}", "data.target=hi",
-                "tokenizer.vocab_size=500"]  # fmt: skip
+                "tokenizer.vocab_size=500"]
     assert train(*settings, f"training.output_dir={tmp_path / 'run'}") == 0
     config = load_config("finetune", [*SETTINGS, *settings])
     tokenizer, start = start_from(config, load_corpus(config.data))
@@ -120,7 +120,7 @@ def test_a_new_language_trains_its_embeddings_too(base, tmp_path):
 @pytest.mark.parametrize(("overrides", "code", "message"), [
     (["model.lora=4"], 2, "model.init_from=FOLDER"),
     (["model.lora=4", "model.init_from=BASE"], 1, "pip install 'seq2see[lora]'"),
-])  # fmt: skip
+])
 def test_bad_use_is_one_line(base, toy_file, tmp_path, capsys, monkeypatch, overrides, code, message):
     if "pip" in message:
         monkeypatch.setitem(sys.modules, "peft", None)

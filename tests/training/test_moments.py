@@ -59,7 +59,7 @@ def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
     monkeypatch.setattr("seq2see.measures.finished_run.SHARE", share)
     run = tmp_path / "run"
     assert main(["train", "finetune", *SHAPE, *SETTINGS, f"data.path={toy_file}", f"training.output_dir={run}",
-                 "training.max_steps=4", "training.load_best_model_at_end=false"]) == 0  # fmt: skip
+                 "training.max_steps=4", "training.load_best_model_at_end=false"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert not (run / FOLDER).exists()
     if not share:

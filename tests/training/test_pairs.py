@@ -166,7 +166,7 @@ BROKEN = {  # contents with one broken row between two good ones, and what is sa
     "e.tsv": (f"en\tfr\nx\ty\n{'a' * 2**20}\tb\nv\tw\n", "a line of 1,048,576 characters or more"),
     "f.jsonl": ('{"en": "x", "fr": "y"}\n{"en": "' + "a" * 2**20 + '", "fr": "b"}\n{"en": "v", "fr": "w"}\n',
                 "a line of 1,048,576 characters or more"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -228,7 +228,7 @@ def test_a_folders_validation_set_has_any_of_its_usual_names(tmp_path, name, tab
     (["val.en"], r"has no val\.en\[\.gz\], val\.fr"),
     (["dev.tsv", "val.tsv"], "the splits val and dev, expected one validation split"),
     (["dev.tsv", "valid.en", "valid.fr"], "the splits valid and dev, expected one"),
-])  # fmt: skip
+])
 def test_a_validation_set_that_cannot_be_used_is_refused_and_not_passed_over(tmp_path, files, said):
     tsv(tmp_path / "train.tsv")
     for name in files:
@@ -245,7 +245,7 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
     lines.write_text(
         '{"en": "x", "fr": "y"}\n{"en": "x"}\n[1\n"text"\n{"en": 1, "fr": null}\n' + "[" * 50_000
         + '\n{"translation": 3}\n{"en": "v", "fr": "w"}\n', "utf-8",
-    )  # fmt: skip
+    )
     for path, found in (
         (table, {"a byte that is not UTF-8, or half a character": 1, "an empty side": 1,
                  "expected 2 columns as in line 1, found 1": 1}),
@@ -435,7 +435,7 @@ DOUBLED = {
     "e.jsonl": '{"en": "Hello", "fr": "Bonjour", "en": "Yes"}\n', "f.jsonl": '{"en": "a", "EN": "b", "fr": "c"}\n',
     "g.jsonl": '{"translation": {"en": "a", "fr": "b", "fr": "c"}}\n',
     "h.tsv": "Hello\tHello\nYes\tYes\nNo\tNo\n", "i.tsv": "en\tfr\nHello\tHello\nYes\tYes\nNo\tNo\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DOUBLED)
@@ -463,7 +463,7 @@ def test_labels_are_no_translations_whatever_their_column_is_called(tmp_path, la
     ("en\tfr", "en\tfr"), ("en\tfr", "fr\ten"), ("id\tfr\ten", "id\tfr\ten"), ("English\tFrench", "English\tFrench"),
     ("source\ttarget", "Source\tTarget"), ("en\tfr", "source\ttarget"), ("Hello\tBonjour", "text_en\ttext_fr"),
     ("Hello\tBonjour", "text\tlabel"), ("en-GB\tfr", "en_GB\tFR"),
-])  # fmt: skip
+])
 def test_a_second_header_inside_joined_files_is_a_fault(tmp_path, header, again):
     path, columns = tmp_path / "a.tsv", header.count("\t") + 1
     rows = ["\t".join(["1", "Non", "No"][-columns:]), again, "\t".join(["2", "Si", "Yes"][-columns:])]
@@ -487,7 +487,7 @@ def test_a_header_among_the_lines_of_parallel_files_or_records_is_one_too(tmp_pa
 @pytest.mark.parametrize("row", [
     ("Post-it", "Post-it"), ("sentence", "phrase"), ("Text", "texte"), ("source 1", "target 1"), ("French", "français"),
     ("question", "question"), ("en", "à"), ("The title and the text.", "Le titre et le texte."),
-])  # fmt: skip
+])
 def test_a_pair_about_words_of_headers_is_a_pair(tmp_path, row):
     path = tmp_path / "a.tsv"
     path.write_text("en\tfr\nYes\tOui\n" + "\t".join(row) + "\n", "utf-8")

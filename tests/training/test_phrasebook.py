@@ -79,9 +79,9 @@ def test_a_sentence_is_on_the_same_side_in_every_direction(rows):
 @pytest.mark.long
 def test_it_trains_and_is_scored_as_it_is(tmp_path, capsys):
     assert train("data.path=phrasebook", "data.target=[de,es]", "training.max_steps=2",
-                 f"training.output_dir={tmp_path / 'run'}") == 0  # fmt: skip
+                 f"training.output_dir={tmp_path / 'run'}") == 0
     assert f"training and {2 * len(load_split(DataConfig(path='phrasebook'), 'val'))} validation pairs" in \
-        capsys.readouterr().err  # fmt: skip
+        capsys.readouterr().err
     corpus = load_corpus(load_config(str(tmp_path / "run" / "run.yaml")).data)
     assert {pair.target_language for pair in corpus.train} == {"de", "es"}
 

@@ -14,7 +14,7 @@ def test_a_dry_run_foretells_the_run(toy_file, tmp_path, monkeypatch, capsys):
     """The configuration, the size, the steps and the tokens are those of the training; nothing is written before."""
     monkeypatch.chdir(tmp_path)
     settings = [f"data.path={toy_file}", "training.output_dir=run", "training.num_train_epochs=1.5",
-                "training.gradient_accumulation_steps=2", "training.cpu_processes=1"]  # fmt: skip
+                "training.gradient_accumulation_steps=2", "training.cpu_processes=1"]
     assert train(settings[0], "--dry-run", *settings[1:]) == 0
     shown = capsys.readouterr().out
     assert list(Path().iterdir()) == []
@@ -49,7 +49,7 @@ def test_a_run_that_ends_within_its_warm_up_says_so_before_and_while_it_trains(t
     ({"warmup_steps": 0.1}, 50, False), ({"warmup_steps": 0}, 50, False),
     ({"warmup_steps": 200, "lr_scheduler_type": "constant"}, 50, False),
     ({"warmup_steps": 200, "lr_scheduler_type": "linear"}, 50, True),
-])  # fmt: skip
+])
 def test_only_a_run_that_ends_within_its_warm_up_says_so(tmp_path, settings, steps, said):
     assert bool(Seq2SeeTrainingArguments(output_dir=str(tmp_path), **settings).warm_up_remark(steps)) is said
 

@@ -32,7 +32,7 @@ def machine(monkeypatch):
     (64, False, 8192, [], 8),
     (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
     (2, True, 2048, ["training.cpu_processes=2"], 2),
-])  # fmt: skip
+])
 def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, tokens, settings, count):
     machine(cores, amx=amx)
     assert choose_count(load_config("storybook", [f"training.max_tokens={tokens}", *settings])) == count
@@ -79,7 +79,7 @@ def test_cores_are_those_that_this_process_may_run_on(monkeypatch):
 @pytest.mark.parametrize(("amx", "avx512_bf16", "amd", "expected"), [
     (False, False, False, False), (False, True, True, True), (True, True, False, True),
     (False, True, False, False),  # Intel without AMX: half the speed of float32
-])  # fmt: skip
+])
 def test_a_processor_gets_bfloat16_where_it_is_faster_or_it_is_asked_for(
     monkeypatch, tmp_path, amx, avx512_bf16, amd, expected
 ):

@@ -95,7 +95,7 @@ def test_the_first_line_comes_before_torch():
 def test_tensorboard_has_every_figure_of_the_log(toy_file, tmp_path, capsys, monkeypatch):
     run = tmp_path / "run"
     settings = [f"data.path={toy_file}", f"training.output_dir={run}", "training.report_to=tensorboard",
-                "training.logging_steps=2"]  # fmt: skip
+                "training.logging_steps=2"]
     with monkeypatch.context() as patch:
         patch.setattr("transformers.integrations.integration_utils.is_tensorboard_available", lambda: False)
         assert train(*settings) == 2 and not run.exists()
@@ -107,7 +107,7 @@ def test_tensorboard_has_every_figure_of_the_log(toy_file, tmp_path, capsys, mon
     for tag, key in (
         ("train/loss", "loss"), ("train/target_tokens_per_second", "target_tokens_per_second"),
         ("eval/loss", "eval_loss"), ("eval/bleu", "eval_bleu"),
-    ):  # fmt: skip
+    ):
         found = [(event.step, event.value) for event in curves.Scalars(tag)]
         assert len(found) >= 2
         assert found == [(row["step"], pytest.approx(row[key], rel=1e-5)) for row in log if key in row]

@@ -54,7 +54,7 @@ def test_a_finished_run_folder_has_all_its_parts_with_the_mode_that_the_umask_al
     assert {key: value for key, value in generation.items() if key[0] != "_" and key != "transformers_version"} == {
         "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1, "forced_bos_token_id": 4,
         "num_beams": 4, "early_stopping": True, "length_penalty": 1.0, "max_length": 64,
-    }  # fmt: skip
+    }
     assert read(run / "seen_words.json")["fr"][:3] == ["aujourd'hui", "chat", "cheval"]
     assert read(run / "run.yaml")["model"]["d_model"] == 16
     metrics = read(run / "metrics.json")
@@ -80,7 +80,7 @@ def test_each_score_stands_under_its_name_on_the_card(run):
     metrics["evaluation"]["val"] |= {"pairs": 44, "bleu": 11.0, "chrf": 22.0, "exact_match": 33.0}
     card = model_card(load_config(str(run / "run.yaml")), metrics, folder=run)
     names, row = ([cell.strip() for cell in line.strip("|").split("|")] for line in card.splitlines()
-                  if line.startswith(("| pairs", "| val")))  # fmt: skip
+                  if line.startswith(("| pairs", "| val")))
     expected = {"pairs": "val (44)", "BLEU": "11.0", "chrF2": "22.0", "exact match": "33.0 %"}
     assert dict(zip(names, row, strict=True)) == expected
 
@@ -91,7 +91,7 @@ def test_the_card_names_the_run_as_its_folder_was_given(run):
     card = model_card(load_config(str(run / "run.yaml")), metrics, folder=given)
     code = "".join(block.split("```")[0] for block in card.split("```python\n")[1:])
     named = [call.args[0].value for call in ast.walk(ast.parse(code))
-             if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "from_pretrained"]  # fmt: skip
+             if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "from_pretrained"]
     assert named == [str(given)] * 3 and f"# {given.name}\n" in card
 
 
@@ -160,7 +160,7 @@ def test_a_run_is_resumed_on_changed_data_only_by_force(toy_file, tmp_path, caps
     ("training.lr_scheduler_type=steep", 2, "steep is not a valid SchedulerType"),
     ("model.d_model=15", 2, "model section: "), ("tokenizer.vocab_size=10", 1, "vocab_size"),
     ("training.output_dir=/proc/run", 1, "/proc/run"),
-])  # fmt: skip
+])
 def test_mistakes_are_one_line(toy_file, tmp_path, capsys, override, code, message):
     assert train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", override) == code
     assert message in last_error(capsys) and not list(tmp_path.glob("run/*.safetensors"))
@@ -171,7 +171,7 @@ NO_LANGUAGE = {
     "c.jsonl": '{"a": "Hello", "b": "Bonjour"}\n',
     "d.tsv": "en\tfr\tfr\nHello\tBonjour\tSalut\n", "e/train.tsv": "id\ttext\tlabel\n1\tHello\t0\n",
     "f/val.tsv": "de\tit\nHallo\tCiao\n", "g/dev.de": "Hallo\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", NO_LANGUAGE)
@@ -218,7 +218,7 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         ([str(tmp_path / "nowhere")], "nowhere"),
         ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
         ([str(run), "--data", str(tmp_path)], "has 1 lines, fewer than the text has pairs"),
-    ):  # fmt: skip
+    ):
         assert main(["evaluate", *arguments]) in (1, 2)
         assert message in last_error(capsys)
 

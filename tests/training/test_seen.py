@@ -45,7 +45,7 @@ def test_what_the_run_it_began_from_has_seen_counts_too(tokenizer, tmp_path):
     assert seen_words([pair("The cat.")], start=tmp_path)["en"] == [".", "cat", "owl", "the"]
     assert limits([pair("The cat.")], tokenizer, share=0.0, start=tmp_path) == {
         "source_sentences": 1, "source_pieces": 99,
-    }  # fmt: skip
+    }
     (tmp_path / "generation_config.json").write_text(json.dumps({"source_pieces": 2}), "utf-8")
     alone = limits([pair("The cat.")], tokenizer, share=0.0)
     assert limits([pair("The cat.")], tokenizer, share=0.0, start=tmp_path) == alone

@@ -92,7 +92,7 @@ def test_what_the_parent_takes_is_taken(make_trainer, pairs, tokenizer):
         model, plain.args, train_dataset=plain.train_dataset, eval_dataset={"one": plain.eval_dataset, "two": some},
         processing_class=tokenizer, callbacks=[Seen()], optimizers=(optimizer, None),
         compute_metrics=lambda found: {"rows": len(found.label_ids)},
-    )  # fmt: skip
+    )
     trainer.train()
     assert seen == [1, 2, 3, 4, 5, 6] and trainer.optimizer.optimizer is optimizer
     assert trainer.evaluate().items() >= {"eval_one_rows": 10, "eval_two_rows": 4}.items()
@@ -111,14 +111,14 @@ def test_any_encoder_decoder_trains_as_by_transformers(kind, tokenizer, tmp_path
     parts, smoothing = (1, 0.0) if kind == "m2m_100" else (4, 0.1)
     draw = random.Random(0)
     rows = [{name: [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2] for name in ("input_ids", "labels")}
-            for _ in range(24)]  # fmt: skip
+            for _ in range(24)]
     data = datasets.Dataset.from_list(rows)
     settings = {
         "output_dir": str(tmp_path), "max_steps": 3, "optim": "sgd", "learning_rate": 0.5, "report_to": "none",
         "lr_scheduler_type": "constant", "logging_steps": 1, "use_cpu": True, "save_strategy": "no",
         "label_smoothing_factor": smoothing, "warmup_steps": 2, "seed": 0, "bf16": False, "disable_tqdm": True,
         "eval_strategy": "no",
-    }  # fmt: skip
+    }
     arguments = Seq2SeeTrainingArguments(**settings, max_tokens=10_000, load_best_model_at_end=False)
     ours = Seq2SeeTrainer(foreign(kind), arguments, train_dataset=data, eval_dataset=data)
     model = foreign(kind)
@@ -126,7 +126,7 @@ def test_any_encoder_decoder_trains_as_by_transformers(kind, tokenizer, tmp_path
         model, Seq2SeqTrainingArguments(**settings, per_device_train_batch_size=24 // parts,
                                         gradient_accumulation_steps=parts),
         train_dataset=data, data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
-    )  # fmt: skip
+    )
     losses = []
     for trainer in (ours, theirs):
         trainer.train()
@@ -145,5 +145,5 @@ def foreign(kind):
         "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
         "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "dropout": 0.0, "max_position_embeddings": 64,
         "attention_dropout": 0.0, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0,
-    }  # fmt: skip
+    }
     return AutoModelForSeq2SeqLM.from_config(AutoConfig.for_model(kind, d_model=16, **sizes, **ids))

@@ -21,7 +21,7 @@ STEPS = [
     "training.max_tokens=250", "training.num_train_epochs=2", "training.warmup_steps=4", "training.patience=0",
     "training.save_strategy=steps", "training.save_steps=3", "training.save_total_limit=9", "training.bf16=false",
     "training.eval_strategy=steps", "training.eval_steps=3", "training.learning_rate=0.003",
-]  # fmt: skip
+]
 # Adam would turn the rounding error in gradients that are zero (of key biases) into full steps.
 SGD = ["training.optim=sgd", "training.learning_rate=0.5", "model.dropout=0"]
 
@@ -89,7 +89,7 @@ def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run,
          "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1", "-m", "seq2see", "train", "finetune", "--no-measures",
          *SHAPE, *SETTINGS, *STEPS, *settings, f"data.path={toy_file}", f"training.output_dir={two}"],
         capture_output=True, text=True, timeout=250, env={**os.environ, "PYTHONHASHSEED": "12345"},
-    )  # fmt: skip
+    )
     assert launched.returncode == 0, launched.stderr[-3000:]
     said = [re.match(r"step \d/6  \w+|\w*", line)[0] for line in launched.stderr.splitlines()]
     steps = [f"step {step}/6  {what}" for step in range(1, 7) for what in ("loss", "eval_loss")[: 1 + (step % 3 == 0)]]

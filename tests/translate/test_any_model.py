@@ -58,7 +58,7 @@ def halved(folder, weights):
     lambda folder, weights: torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False),
     lambda folder, weights: torch.save(weights, folder / "pytorch_model.bin"),
     halved, shards,
-], ids=["old", "zip", "half", "shards"])  # fmt: skip
+], ids=["old", "zip", "half", "shards"])
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_pickled_weights_open_as_they_are(opus, store, engine):
     weights = torch.load(opus / "pytorch_model.bin", weights_only=True)
@@ -140,7 +140,7 @@ def distributed(folder, evil):
     lambda folder, evil: torch.save({"a": evil}, folder / "pytorch_model.bin"),
     lambda folder, evil: torch.save({"a": evil}, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False),
     distributed,
-], ids=["pickle", "bare", "zip", "old", "distributed"])  # fmt: skip
+], ids=["pickle", "bare", "zip", "old", "distributed"])
 def test_a_payload_in_the_weights_does_not_run(opus, tmp_path, spoil):
     spoil(opus, Evil(tmp_path / "sentinel"))
     for engine in ("torch", "ctranslate2"):
@@ -174,7 +174,7 @@ def test_an_auto_map_does_not_run_unless_the_command_says_so(opus, tmp_path, mon
     (lambda weights: weights.update({"model.encoder.layers.0.fc1.bias": torch.zeros(3)}),
      r"wrong shape: model.encoder.layers.0.fc1.bias \(expected \[32\], got \[3\]\)"),
     (lambda weights: weights.clear(), "tensors are missing"),
-])  # fmt: skip
+])
 def test_weights_that_transformers_would_replace_are_refused(opus, change, said):
     weights = torch.load(opus / "pytorch_model.bin", weights_only=True)
     change(weights)
@@ -194,7 +194,7 @@ def test_weights_that_transformers_would_replace_are_refused(opus, change, said)
        f"config.json: {kind} is not an encoder-decoder") for kind in ("gpt2", "bert", "llama")),
     (lambda folder: (folder / "config.json").write_text('{"model_type": "noway"}'), "config.json: .*noway"),
     (lambda folder: (folder / "config.json").write_text('{"model_type": "whisper"}'), "whisper"),
-])  # fmt: skip
+])
 def test_a_folder_that_is_no_translation_model_is_refused_in_one_line(opus, damage, said, capsys):
     damage(opus)
     assert main(["look", str(opus), TEXT]) == 1
@@ -242,7 +242,7 @@ def sharded(content):
        f"{name} is a Git LFS pointer, not the file itself: run git lfs pull in")
       for name in ("pytorch_model.bin", "source.spm")),
     (sharded({"weight_map": {"a": "pytorch_model.bin"}}), "index.json is not a valid weight index: expected metadata"),
-])  # fmt: skip
+])
 def test_a_broken_file_is_named_in_one_line(opus, damage, said, capsys):
     damage(opus)
     assert main(["look", str(opus), TEXT]) in (1, 2)
@@ -334,7 +334,7 @@ def two_vocabularies(folder):
         vocab_size=len(known["source"]), decoder_vocab_size=len(known["target"]),
         share_encoder_decoder_embeddings=False, tie_word_embeddings=False, **SMALL, max_position_embeddings=64,
         pad_token_id=len(known["source"]) - 1, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=None,
-    )))  # fmt: skip
+    )))
     (folder / "pytorch_model.bin").unlink()
     model.save_pretrained(folder)
     return folder
@@ -360,7 +360,7 @@ def test_a_marian_with_two_vocabularies_translates_and_shows_each_sides_tokens(t
 # --- where decoding options come from
 
 IN_CONFIG = {"num_beams": 3, "max_length": 17, "length_penalty": 0.6, "no_repeat_ngram_size": 3, "early_stopping": True,
-             "repetition_penalty": 1.2, "bad_words_ids": [[7], [8, 9]], "suppress_tokens": [11]}  # fmt: skip
+             "repetition_penalty": 1.2, "bad_words_ids": [[7], [8, 9]], "suppress_tokens": [11]}
 
 
 @pytest.mark.parametrize("family", families.CONFIGS)

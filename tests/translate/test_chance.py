@@ -13,7 +13,7 @@ TEXTS = ["The cat is tired.", "The owl lent the ladder to the crow. It was grate
 CHANGED = [  # of the usual search
     {"prefix": "Le"}, {"temperature": 1.0}, {"top_k": 3}, {"repetition_penalty": 1.2}, {"no_repeat_ngram_size": 2},
     {"length_penalty": 0.5}, {"max_new_tokens": 30}, {"format": "html"},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
@@ -45,7 +45,7 @@ def translator(request, folder) -> Translator:
     {"num_beams": 1, "repetition_penalty": 0.7}, {"alternatives": 2, "repetition_penalty": 2.0, "max_new_tokens": 4},
     {"alternatives": 2, "no_repeat_ngram_size": 2, "prefix": "Le chat"},
     {"alternatives": 3, "temperature": 1.0, "repetition_penalty": 1.5},
-], ids=str)  # fmt: skip
+], ids=str)
 def test_a_log_probability_is_the_sum_over_the_tokens_whatever_the_search(translator, more):
     """Under the model's own probabilities, and odds are of these."""
     results = translator(SENTENCES[:3], target="fr", **more)
@@ -71,7 +71,7 @@ def test_a_text_found_twice_is_one_hypothesis(translator, monkeypatch):
 
 @pytest.mark.parametrize("text", [
     "We're ready.", "What are they made of?", "The cat is tired.", "Thank you.", "I'm here.", "Come in.", "Go away!",
-])  # fmt: skip
+])
 def test_everyday_gives_one_chance_at_most(text):
     """No chances of alternatives that sum to more than 1, no text twice, none after a prefix."""
     everyday = Translator.from_pretrained("everyday")

@@ -70,7 +70,7 @@ def family(name, *, beams):
         model.generation_config.update(
             suppress_tokens=[300], bad_words_ids=[[301], [302, 303]],
             forced_bos_token_id=7 if name in ("M2M-100, NLLB", "mBART") else None,
-            forced_eos_token_id=2 if name in ("BART", "Pegasus") else None)  # fmt: skip
+            forced_eos_token_id=2 if name in ("BART", "Pegasus") else None)
     model.generation_config.update(max_length=26, num_beams=beams, early_stopping=beams > 1)
     if beams > 1:
         end, bias = model.generation_config.eos_token_id, getattr(model, "final_logits_bias", None)

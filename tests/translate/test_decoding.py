@@ -33,7 +33,7 @@ def test_what_is_left_open_is_the_checkpoints():
     ({"max_new_tokens": 2.5}, "max_new_tokens is 2.5, expected a whole number"),
     ({"temperature": 1.0, "num_beams": 4}, "sampling .* has no beams"),
     ({"format": "xml"}, "format 'xml': expected text or html"),
-])  # fmt: skip
+])
 def test_an_option_out_of_bounds_is_refused_by_name(translator, wrong, told):
     with pytest.raises(UserError, match=told) as refused:
         translator("The cat.", **wrong)

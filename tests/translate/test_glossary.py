@@ -30,7 +30,7 @@ def test_a_file_has_a_term_a_row(tmp_path):
     (b"#\n\tb", "row 2: the source term is empty"), (b"a\t ", "row 1: the target term is empty"),
     (b"a\tb\nc\td\na\te", "row 3: the source term has another target"), (b"a\t" + 101 * b"b", "row 1: .* 101 char"),
     (b"a\t\xff", "is not UTF-8"), (None, "cannot read the glossary .*terms.tsv: No such file"),
-])  # fmt: skip
+])
 def test_a_row_that_is_wrong_is_named(tmp_path, text, wrong):
     if text is not None:
         (tmp_path / "terms.tsv").write_bytes(text)
@@ -43,7 +43,7 @@ def test_a_row_that_is_wrong_is_named(tmp_path, text, wrong):
     ("The car is red.", "La bagnole est rouge."), ("Cars are fast.", None), ("I like dogs.", None),
     ("My car is in front of the house.", "Ma bagnole est devant la baraque."), ("car", "bagnole"),
     ("See https://car.org for the car.", None), ("WHERE IS MY BROTHER'S CAR?", None), ("I like GitHub.", None),
-])  # fmt: skip
+])
 def test_terms_are_written(everyday, text, expected):
     [result] = everyday([text], target="fr", glossary=TERMS)
     assert result.missing_terms == () and len(result.hypotheses) == 1
@@ -65,7 +65,7 @@ def test_a_term_is_of_a_sentence_and_no_guess(everyday):
     ("<p>My <b>washing</b> machine.</p>", "lave-linge</b>"),
     ('<p>The <span translate="no">car</span> is in front of the car.</p>', '<span translate="no">car</span>'),
     ('<p>The car is <a href="car">here</a> &amp; there.</p>', '<a href="car">'),
-])  # fmt: skip
+])
 def test_in_html_around_terms_and_not_inside_what_is_not_translated(everyday, text, expected):
     result = everyday(text, target="fr", format="html", glossary=TERMS)
     assert expected in result.text and result.missing_terms == () and result.text.count("bagnole") == len(

@@ -127,7 +127,7 @@ def test_a_prefix_is_kept(made, prefix):
 @pytest.mark.parametrize("write", [
     lambda text, rank: text, lambda text, rank: text.replace(" Anna", "").replace("Anna ", ""),
     lambda text, rank: text.replace("7", "77"), lambda text, rank: "Ah.", lambda text, rank: f"{text} {text}",
-], ids=["copied", "names lost", "numbers changed", "other", "twice"])  # fmt: skip
+], ids=["copied", "names lost", "numbers changed", "other", "twice"])
 def test_what_is_protected_comes_back_exactly_once(made, write):
     cases = {around.replace("{}", protected): protected for protected in PROTECTED
              for around in ("The cat {} did not cross.", "{} did not cross.", "The cat did not cross {}")}
@@ -141,7 +141,7 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
 @pytest.mark.parametrize("write", [
     lambda text, rank: text, lambda text, rank: text.replace("Anna", ""), lambda text, rank: "Ah.",
     lambda text, rank: f"{text} {text}", lambda text, rank: text.replace("hibou", "chouette").replace("lamp", "lampe"),
-], ids=["copied", "names lost", "other", "twice", "a noun"])  # fmt: skip
+], ids=["copied", "names lost", "other", "twice", "a noun"])
 def test_a_term_is_there_as_often_as_in_the_source(made, write):
     cases = {"The owl slept.": 1, "Owl and owl.": 2, "It slept.": 0, "The owl (an owl) has 7 %s.": 2,
              "A TIRED OWL, AN OWL!": 2}
@@ -266,7 +266,7 @@ def test_a_look_shows_the_text_as_it_was_sent(made):
     ("猫" * 10_000, None),
     ("ж" * 1_001, "a word has 1,001 characters"), ("a b " * 250_000, "a text has 1,000,000 characters"),
     ("a b " * 20_000, None), (f"The cat https://a.org/{'a' * 20_000}", None), ("." * 20_000, None),
-])  # fmt: skip
+])
 def test_a_text_and_a_word_may_be_so_long_as_none_is(text, told):
     with pytest.raises(UserError, match=told) if told else contextlib.nullcontext():
         check_text(text)

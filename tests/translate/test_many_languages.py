@@ -158,7 +158,7 @@ def test_a_forced_prefix_follows_the_tag(folders):
 @pytest.mark.parametrize(("family", "target", "said"), [
     ("marian", "sr", r"sr is several languages of this model; choose srp_Cyrl \(Serbian \(Cyrillic\)\), srp_Latn"),
     ("marian", None, "translates to 4 languages"), ("t5", "es", "choose en to de, en to fr"),
-])  # fmt: skip
+])
 def test_what_else_is_refused(folders, family, target, said):
     with pytest.raises(UserError, match=said):
         Translator.from_pretrained(folders[family], engine="torch")("The cat.", target=target)
@@ -200,7 +200,7 @@ def test_the_files_of_the_hub(tmp_path):
 @pytest.mark.parametrize(("asked", "pair", "prefix"), [
     ({}, ("", ""), ""), ({"source": "en", "target": "fr"}, ("en", "fr"), "translate English to French: "),
     ({"source": "English", "target": "deu"}, ("en", "de"), "translate English to German: "),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_a_t5_that_names_no_pair_is_told_the_languages_that_are_asked_for(tmp_path, engine, asked, pair, prefix):
     """In the words that fine-tuning gives it; without languages it reads the text as it is."""
@@ -217,7 +217,7 @@ def test_a_t5_that_names_no_pair_is_told_the_languages_that_are_asked_for(tmp_pa
     ({"target": "fr"}, "names no languages: give both"), ({"source": "en"}, "names no languages: give both"),
     ({"source": "en", "target": "Frensh"}, "does not translate to Frensh: that is no code or English name"),
     ({"source": "klingonn", "target": "fr"}, "does not translate from klingonn: that is no code"),
-])  # fmt: skip
+])
 def test_it_is_told_both_languages_or_none(tmp_path, asked, said):
     with pytest.raises(UserError, match=said) as error:
         Translator.from_pretrained(tiny.t5(tmp_path / "t5"))("The cat.", **asked)
@@ -232,7 +232,7 @@ def pieces(kind):
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(tiny.SENTENCES * 4), model_writer=model, vocab_size=120 if kind == "bpe" else 60,
-        model_type=kind, hard_vocab_limit=False, minloglevel=2)  # fmt: skip
+        model_type=kind, hard_vocab_limit=False, minloglevel=2)
     return model.getvalue()
 
 
@@ -276,7 +276,7 @@ def test_a_tokenizer_of_pieces_alone_has_the_ids_it_was_trained_with(tmp_path, f
 
 
 @pytest.mark.parametrize("listed", [{}, {"additional_special_tokens": None}, {"additional_special_tokens": [
-    "eng_Latn", {"content": "fra_Latn", "__type": "AddedToken"}]}])  # fmt: skip
+    "eng_Latn", {"content": "fra_Latn", "__type": "AddedToken"}]}])
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
 def test_the_languages_of_an_nllb_are_those_that_its_files_list(tmp_path, listed, file):
     """And the same again when it is saved; the pair that it names stays its default."""
@@ -299,7 +299,7 @@ def test_the_languages_of_an_nllb_are_those_that_its_files_list(tmp_path, listed
     ("M2M-100", ["sentencepiece.bpe.model"], "sentencepiece.bpe.model is missing;"),
     ("M2M-100", ["vocab.json"], "vocab.json is missing;"),
     ("mBART-50", ["sentencepiece.bpe.model"], "sentencepiece.bpe.model, or tokenizer.json, is missing;"),
-])  # fmt: skip
+])
 def test_the_file_that_such_a_tokenizer_lacks_is_named(tmp_path, family, missing, named):
     older(tmp_path, family)
     for name in missing:

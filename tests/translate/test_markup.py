@@ -57,7 +57,7 @@ def shouted(text):
     ("river<a>bank</a>, x<a>2</a>y", "<a>RIVERBANK</a>, <a>X2Y</a>"),
     # white space beside what has no words stays in the element that holds both
     ("<a><i></i><b> the</b></a> cat", "<a><i></i><b> THE</b></a> CAT"),
-])  # fmt: skip
+])
 def test_only_text_is_translated(text, expected):
     assert shouted(text) == expected
 
@@ -83,7 +83,7 @@ def test_only_text_is_translated(text, expected):
     # a part of a word is marked as the word; a character may be one
     ("<b>c</b>at sleeps", "chat dort", "0-0 1-1", "<b>chat</b> dort"),
     ("a <b>cat</b> sleeps", "猫在睡觉", "0-0 1-0 2-2 2-3", "<b>猫</b>在睡觉"),
-])  # fmt: skip
+])
 def test_each_element_is_about_the_words_that_its_own_became(text, translation, links, expected):
     markup = Markup(text)
     alignment = by_words(*markup.texts, translation, links, language="fr")
@@ -102,7 +102,7 @@ INLINE = st.recursive(
 )
 BLOCKS = st.lists(st.tuples(st.sampled_from(["<p>{}</p>", "<li class='y'>{}</li>", "{}<br>", "<td>{}</td>\n"]),
                             st.lists(INLINE, max_size=5)).map(lambda one: one[0].format("".join(one[1]))),
-                  min_size=1, max_size=3).map("".join)  # fmt: skip
+                  min_size=1, max_size=3).map("".join)
 
 
 def shown(text):

@@ -38,7 +38,7 @@ def trained(translator):
 @pytest.mark.parametrize("inside", [
     lambda model: ablate(model, [HEAD]), lambda model: steer(model, temperatures={HEAD: 2.0}),
     lambda model: ablate(model, [HEAD], replace="mean", means=mean_outputs(model, [[5, 2]], [[5, 2]])),
-], ids=["off", "steered", "its mean"])  # fmt: skip
+], ids=["off", "steered", "its mean"])
 def test_nothing_is_said_of_a_model_with_an_intervention(translator, inside):
     before = said(translator)
     assert before[0] == set(NAMES) and None not in before

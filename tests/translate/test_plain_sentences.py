@@ -44,7 +44,7 @@ def carefully(translator, texts, **how):
     ("ctranslate2", {}), ("ctranslate2", {"num_beams": 1}), ("ctranslate2", {"alternatives": 3}),
     ("ctranslate2", {"max_new_tokens": 4}), ("ctranslate2", {"keep": "[A-Z]o.*"}), ("ctranslate2", {"prefix": "Le"}),
     ("torch", {"alternatives": 2}), ("torch", {"temperature": 1.0, "num_beams": 1}),
-])  # fmt: skip
+])
 def test_it_equals_the_careful_way_in_every_field(engine, how):
     texts = TEXTS[:6] if engine == "torch" else TEXTS
     assert storybook(engine)(texts, **how) == carefully(storybook(engine), texts, **how)

@@ -72,7 +72,7 @@ def test_placeholders_survive(to_french, placeholder):
     ("My cat\tmy dog\tmy house", "Mon chat\tMon chien\tMa maison"), ("So… I am tired.", "Alors… Je suis fatigué."),
     ("&lt;i&gt;The train&lt;/i&gt; is late.", "&lt;i&gt;Le train&lt;/i&gt; est en retard."),
     ("The cat (which is tired) sleeps.", "Le chat (lequel est fatigué) dort."),
-])  # fmt: skip
+])
 def test_nothing_is_lost(to_french, text, translation):
     assert to_french(text) == translation
 
@@ -109,7 +109,7 @@ def test_nothing_is_lost(to_french, text, translation):
     ("File > Open", "Fichier > Ouvrez"),
     ("I like pizza 🍕, but not fish.", "J'aime la pizza 🍕, mais pas le poisson."),
     ("The (old) man is here.", "Le (vieil) homme est ici."), ("The *old* man is here.", "Le *vieil* homme est ici."),
-])  # fmt: skip
+])
 def test_the_signs_of_a_text_stay_at_their_words(to_french, text, translation):
     assert to_french(text) == translation
 

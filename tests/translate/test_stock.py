@@ -28,7 +28,7 @@ shapes = st.fixed_dictionaries({
     "tie_word_embeddings": st.booleans(),
     "max_position_embeddings": st.integers(12, 40),
     "eos_token_id": st.sampled_from([2, [2, 7]]),
-})  # fmt: skip
+})
 widths = st.sampled_from([(2, 1, 2), (12, 3, 2), (16, 2, 4), (18, 9, 1)])  # D, and the heads of each side
 
 
@@ -41,7 +41,7 @@ def test_logits_and_translations_are_ours(shape, width, lengths, seed):
     ours = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
         vocab_size=40, d_model=d_model, encoder_attention_heads=encoder_heads, decoder_attention_heads=decoder_heads,
         **shape,
-    ))  # fmt: skip
+    ))
     with torch.no_grad():
         for weight in ours.parameters():
             weight.normal_(std=0.5)
@@ -87,7 +87,7 @@ def test_a_stranger_follows_the_readme_without_our_code(exported, translator, tm
     done = subprocess.run(
         [sys.executable, "-c", STRANGER, exported, json.dumps(TEXTS)], capture_output=True, text=True, cwd=tmp_path,
         env=os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules")},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     sleeps, found = done.stdout.splitlines()
     found = json.loads(found)

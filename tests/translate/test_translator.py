@@ -125,7 +125,7 @@ def test_text_that_is_none_is_refused(translator, text, told):
 
 @pytest.mark.parametrize(("engine", "device", "used"), [
     ("torch", "auto", ["cuda"]), ("torch", "mps", ["mps"]), ("torch", "cpu", ["cpu"]), ("auto", "mps", ["mps"]),
-])  # fmt: skip
+])
 def test_the_model_runs_where_it_is_asked_to(monkeypatch, folder, engine, device, used):
     """With stand-ins for GPUs.  CTranslate2 has no such device as mps."""
     devices = []
@@ -138,7 +138,7 @@ def test_the_model_runs_where_it_is_asked_to(monkeypatch, folder, engine, device
 
 @pytest.mark.parametrize(("engine", "device", "used"), [
     ("auto", "auto", "ctranslate2 cpu"), ("auto", "cuda", "torch cuda"), ("ctranslate2", "cuda", None),
-])  # fmt: skip
+])
 def test_a_gpu_without_cuda_12_is_for_pytorch_alone(monkeypatch, folder, engine, device, used):
     """What PyTorch 2.13 installs on Linux: CTranslate2 counts the GPU, and fails at its first translation."""
     monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)

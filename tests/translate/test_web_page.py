@@ -40,7 +40,7 @@ def test_the_same_model_gives_the_same_file(folder):
     (["FOLDER", "--out", "FOLDER"], "(Is a directory); choose another file with --out"),
     (["FOLDER", "--out", "FOLDER/config.json/explorer.html"], "choose another file with --out"),
     (["runs/none"], "there is no folder runs/none"),
-])  # fmt: skip
+])
 def test_what_cannot_be_written_is_said_in_one_line(folder, capsys, argv, said):
     assert main(["export", *(word.replace("FOLDER", str(folder)) for word in argv), "--format", "web"]) in (1, 2)
     out, err = capsys.readouterr()

@@ -53,7 +53,7 @@ def test_what_is_half_already_stays(model):
     (lambda model: setattr(model.config, "model_type", "marian"), "cannot run a marian model"),
     (lambda model: setattr(model.generation_config, "min_length", 9), "sets min_length"),
     (lambda model: model.model.shared.weight.data.fill_(1e6), "model.shared.weight has weights too large for float16"),
-])  # fmt: skip
+])
 def test_what_a_browser_cannot_have_is_refused(model, change, message):
     change(model)
     with pytest.raises(UserError, match=message):

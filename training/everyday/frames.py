@@ -58,13 +58,13 @@ def filled(
     names = draw.sample(NAMES, 2)
     n = draw.randint(2, 60)
     values = {"n": n, "m": draw.randint(n + 1, 99), "hour": draw.randint(2, 11),
-              "minute": draw.choice(("10", "15", "30", "45")), "name": names[0], "other": names[1]}  # fmt: skip
+              "minute": draw.choice(("10", "15", "30", "45")), "name": names[0], "other": names[1]}
     here, there = dict(values), dict(values)
     if noun:
         article = "an" if noun.english[0] in "aeiou" else "a"
         here |= {"one": noun.english, "many": noun.plural, "a": f"{article} {noun.english}"}
         there |= {"one": noun.word, "many": noun.words, "a": f"{noun.a} {noun.word}",
-                  "the": noun.the + ("" if noun.the.endswith("'") else " ") + noun.word}  # fmt: skip
+                  "the": noun.the + ("" if noun.the.endswith("'") else " ") + noun.word}
     if other:
         here["others"], there["others"] = other.plural, other.words
     source, target = frame[0], frame[LANGUAGES.index(language)]

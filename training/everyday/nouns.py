@@ -24,7 +24,7 @@ DETERMINERS = {
     "de": "ein eine einen einem einer der die das den dem mein meine meinen meinem meiner dein deine deinen sein seine"
           " seinen ihr ihre ihren unser unsere unseren diese dieser dieses diesen",
     "es": "un una el la mi tu su nuestro nuestra este esta ese esa",
-}  # fmt: skip
+}
 INDEFINITE = {"fr": "un une", "de": "ein eine", "es": "un una"}
 DEFINITE = {"fr": "le la l'", "de": "der das", "es": "el la"}
 AFTER = {  # words that may stand after a noun that ends its phrase
@@ -42,19 +42,19 @@ IRREGULAR = {
     "tomato": "tomatoes", "hero": "heroes", "œil": "yeux",
     "travail": "travaux", "bal": "bals", "carnaval": "carnavals", "festival": "festivals", "bijou": "bijoux",
     "genou": "genoux", "chou": "choux", "pneu": "pneus", "monsieur": "messieurs", "madame": "mesdames",
-}  # fmt: skip
+}
 UMLAUT = {"au": "äu", "a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
 INVARIABLE = {
     "sheep", "fish", "deer", "series", "species", "police", "advice", "luggage", "furniture", "news", "money", "time",
     "work", "weather", "water", "milk", "information", "homework", "one", "bit", "lot",
-}  # fmt: skip
+}
 PLURALS = {  # endings and what they become, the first that fits
     "en": (("(?<!hu)man", "men"), ("(?<=[^aeiou])y", "ies"), ("(?:s|x|z|ch|sh)", r"\g<0>es"), ("", "s")),
     "fr": (("[sxz]", r"\g<0>"), ("e?au|eu", r"\g<0>x"), ("al", "aux"), ("", "s")),
     "es": (("z", "ces"), ("ión", "iones"), ("án", "anes"), ("ón", "ones"), ("és", "eses"), ("ín", "ines"),
            ("s", "s"), ("[aeiouáéó]", r"\g<0>s"), ("", "es")),
     "de": (("e", "en"), ("in", "innen"), ("(?:ung|heit|keit|schaft|ion|tät|ik|ur|ei|enz|anz)", r"\g<0>en")),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def find_nouns(pairs: Iterable[Pair], language: str) -> list[Noun]:
         and (a := most_common(word, INDEFINITE[language], after))
         and (the := "die" if a == "eine" else most_common(word, DEFINITE[language], after))
         and (words := german_plural(word, a, several, die) if language == "de" else plural(word, language))
-    ]  # fmt: skip
+    ]
 
 
 def ends(text: str, language: str) -> set[tuple[str, str]]:
@@ -114,7 +114,7 @@ def plural(noun: str, language: str) -> str:
     if noun in IRREGULAR:
         return IRREGULAR[noun]
     return next(re.sub(f"(?:{ending})$", new, noun) for ending, new in PLURALS[language]
-                if re.search(f"(?:{ending})$", noun))  # fmt: skip
+                if re.search(f"(?:{ending})$", noun))
 
 
 def german_plural(noun: str, article: str, several: Counter[str], die: Counter[str]) -> str | None:

@@ -21,7 +21,7 @@ def is_offensive(text: str, *, language: str) -> bool:
 def _patterns() -> dict[str, regex.Pattern[str]]:
     lists = yaml.safe_load(WORDS.read_text("utf-8"))
     return {language: regex.compile(rf"(?<![\w-])(?:{'|'.join(map(_pattern, words))})(?!\w)", regex.IGNORECASE)
-            for language, words in lists.items()}  # fmt: skip
+            for language, words in lists.items()}
 
 
 def _pattern(word: str) -> str:

@@ -53,7 +53,7 @@ def main() -> int:
     parser.add_argument("--test", type=Path, required=True, metavar="FOLDER", help="the tables of the published test")
     parser.add_argument("--strings", type=Path, required=True, metavar="FOLDER", help="the strings of applications")
     parser.add_argument("--out", type=Path, default=Path("everyday-data"), metavar="FOLDER",
-                        help="what is written (everyday-data)")  # fmt: skip
+                        help="what is written (everyday-data)")
     parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each with other variations (1)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -78,7 +78,7 @@ def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int,
     val = [*(pair for pair in learnt if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
     nouns = {language: nouns_of([*learnt, *written, *shown], language) for language in TARGETS}
     forms = [*without(tests, (pair for language in TARGETS for pair in held_out_forms(nouns[language][1], language)),
-                      counts)]  # fmt: skip
+                      counts)]
     _write(out / "forms.jsonl", ((pair, ()) for pair in forms))
     held_out = {sentence_key(pair[0]) for pair in (*val, *untouched)}
     _write(out / "val.jsonl", ((pair, ()) for pair in val))
@@ -97,7 +97,7 @@ def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int,
 
 def _table(folder: Path, target: str, *, duplicates: OnDuplicates) -> list[Pair]:
     data = DataConfig(path=str(folder / f"{SOURCE}-{target}.tsv.gz"), source=SOURCE, target=target, on_invalid="skip",
-                      duplicates=duplicates)  # fmt: skip
+                      duplicates=duplicates)
     return [(pair.source, pair.target, target) for pair in load_split(data, "all")]
 
 

@@ -33,7 +33,7 @@ NAMES = (
     "Ravi", "Rosa", "Samir", "Sanjay", "Selma", "Sergei", "Sofia", "Soren", "Tariq", "Thandi", "Tomas", "Uma",
     "Valeria", "Viktor", "Wei", "Yasmin", "Youssef", "Yusuf", "Zeynep", "Zofia", "Maria", "Anna", "Paul", "Lisa",
     "David", "Sarah", "Emma", "Daniel",
-)  # fmt: skip
+)
 SURNAMES = (
     "Abebe", "Adeyemi", "Ahmed", "Alvarez", "Andersson", "Bakker", "Banerjee", "Barros", "Bauer", "Cheng", "Costa",
     "Dubois", "Eriksen", "Ferrari", "Fontaine", "Garcia", "Gupta", "Hansen", "Hoffmann", "Horvat", "Ibrahim",
@@ -41,11 +41,11 @@ SURNAMES = (
     "Mancini", "Mensah", "Moreau", "Müller", "Murphy", "Nguyen", "Novak", "O'Brien", "Olsen", "Park", "Patel",
     "Popescu", "Rahman", "Rossi", "Santos", "Schmidt", "Silva", "Singh", "Smirnov", "Suzuki", "Tanaka", "Torres",
     "Wagner", "Weber", "Yilmaz", "Zhang",
-)  # fmt: skip
+)
 ONSETS = (
     "", "", "B", "Br", "Ch", "D", "Dr", "F", "Fl", "G", "Gr", "H", "J", "K", "Kl", "Kr", "L", "M", "N", "P", "Pr",
     "Qu", "R", "S", "Sh", "Sk", "St", "Sz", "T", "Th", "Tr", "V", "W", "Y", "Z",
-)  # fmt: skip
+)
 VOWELS = ("a", "e", "i", "o", "u", "ai", "ei", "oo", "ie", "au", "ia", "y")
 CODAS = ("", "", "", "n", "r", "l", "s", "m", "t", "ck", "nd", "x", "ng", "rk", "sh", "lt", "v")
 ENDINGS = ("", "", "", "ski", "son", "ez", "ova", "ian", "oglu", "enko", "man", "berg", "ini", "eau", "quist")
@@ -61,7 +61,7 @@ DATES = {  # a month stands where a language's pattern has MONTH
     "fr": r"\b(?P<day>\d{1,2})(?:er)? (?P<month>MONTH)\b",
     "de": r"\b(?P<day>\d{1,2})\. (?P<month>MONTH)\b",
     "es": r"\b(?P<day>\d{1,2}) de (?P<month>MONTH)\b",
-}  # fmt: skip
+}
 PLACEHOLDER = re.compile(r"%(?:\d\$)?[sd]")
 QUOTES = {"fr": ("« ", " »"), "de": "„“", "es": "«»"}
 BEGINNINGS = {
@@ -119,7 +119,7 @@ def other_date(pair: Pair, draw: Random) -> Pair:
     ending = "th" if 10 < new_day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(new_day % 10, "th")
     month, ordinal = names[place], f"{new_day}{ending}"
     ways = (f"{new_day} {month}", f"{month} {new_day}", f"{month} {ordinal}", f"{ordinal} of {month}",
-            f"the {ordinal} of {month}", f"{ordinal} {month}")  # fmt: skip
+            f"the {ordinal} of {month}", f"{ordinal} {month}")
     written = DAYS[language].format(day=new_day, month=MONTHS[language].split()[place])
     source = source[: here[0].start()] + draw.choices(ways, (4, 4, 2, 1, 1, 1))[0] + source[here[0].end() :]
     return source, target[: there[0].start()] + written + target[there[0].end() :], language
@@ -162,7 +162,7 @@ def _name(draw: Random, *, consonant: bool) -> str:
 def _word(draw: Random, *, consonant: bool) -> str:
     onsets = [onset for onset in ONSETS if onset[:1] not in ("", "H", "Y")] if consonant else ONSETS
     syllables = [draw.choice(onsets if place == 0 else ONSETS) + draw.choice(VOWELS) + draw.choice(CODAS)
-                 for place in range(draw.choice((1, 2, 2, 3)))]  # fmt: skip
+                 for place in range(draw.choice((1, 2, 2, 3)))]
     return "".join(syllables).capitalize()
 
 
@@ -258,7 +258,7 @@ def without_placeholders(pair: Pair, draw: Random) -> Pair:
     """A name for each placeholder of a text (%1$s) and a number for each of a number (%d), as the model reads them."""
     source, target, language = pair
     new = {one: str(draw.randint(2, 99)) if one[-1] == "d" else draw.choice(NAMES)
-           for one in sorted({*PLACEHOLDER.findall(source), *PLACEHOLDER.findall(target)})}  # fmt: skip
+           for one in sorted({*PLACEHOLDER.findall(source), *PLACEHOLDER.findall(target)})}
     return _exchanged(source, PLACEHOLDER, new), _exchanged(target, PLACEHOLDER, new), language
 
 
@@ -272,7 +272,7 @@ WAYS: tuple[tuple[Change, float], ...] = (
     (without_stop, 0.06), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
     (typographic, 0.03), (with_emoji, 0.02), (in_brackets, 0.02), (quoted, 0.02), (title_case, 0.03),
     (with_speaker, 0.01),
-)  # fmt: skip
+)
 
 
 def varied(pair: Pair, draw: Random) -> Pair:

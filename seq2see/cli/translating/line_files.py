@@ -209,4 +209,4 @@ def about(lines: LineFile, asked: TranslationRequest) -> dict[str, Any]:
         "lines": lines.count, "sha256": lines.sha256,
         "model": translator.measured_files.fingerprint, "engine": f"{engine.name} {engine.precision}",
         "languages": [list(pair) for pair in pairs], "options": chosen, "form": form, "version": __version__,
-    }  # fmt: skip
+    }

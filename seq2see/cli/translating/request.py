@@ -102,7 +102,7 @@ class TranslationRequest:
         record: dict[str, Any] = {
             "source": result.source_text, "text": result.text,
             "score": best and best.score, "log_prob": best and best.log_prob,
-        }  # fmt: skip
+        }
         if self.calibrated:
             record["probability"] = best and best.probability
         if self.options["alternatives"] > 1:

@@ -768,7 +768,7 @@ def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
 
 
 @pytest.mark.parametrize("text", [None, pytest.param(
-    "My sister works in a bank near the river, but she would like to travel.", marks=pytest.mark.long)])  # fmt: skip
+    "My sister works in a bank near the river, but she would like to travel.", marks=pytest.mark.long)])
 def test_the_lab_s_maps_are_whole(tab, text):
     if text:
         type_in(tab, text)

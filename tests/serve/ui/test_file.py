@@ -45,7 +45,7 @@ def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, fil
     (lambda page: page[:len(page) // 2], "This file is damaged or incomplete. Copy or download it again."),
     (lambda page: page[:1_500_000] + ("A" if page[1_500_000] != "A" else "B") + page[1_500_001:],
      "The model is damaged. Copy or download the page again."),
-])  # fmt: skip
+])
 def test_a_damaged_file_is_said_in_one_sentence(open_tab, file, tmp_path, change, said):
     damaged = tmp_path / "damaged.html"
     damaged.write_text(change(path_of(file).read_text("utf-8")), encoding="utf-8")
@@ -57,7 +57,7 @@ def test_a_damaged_file_is_said_in_one_sentence(open_tab, file, tmp_path, change
     ("delete window.Worker", "The model in this page needs Worker. Use a newer browser."),
     ("delete window.DecompressionStream", "The model in this page needs DecompressionStream"),
     ("window.Worker = class { constructor() { throw new Error('no'); } }", "The browser did not start the worker"),
-])  # fmt: skip
+])
 def test_a_browser_that_lacks_something_is_told_what(browser, file, browser_without, said):
     tab = browser.new_page()
     tab.add_init_script(browser_without)

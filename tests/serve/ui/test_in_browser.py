@@ -72,7 +72,7 @@ QUESTIONS = {
        for about, steps in (
            (ABOUT, (1, 11, 16)), (CONTRACTED, (0, 9)), (SPELT, (3, 12)), (ANT, (2, 6)), (LONG, (40,)))
        for step in steps},
-}  # fmt: skip
+}
 # A worker has messages as its only link with the page; here both are in one thread.
 SET_UP = """([start, weights, replay]) => {
   const bytes = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)).buffer;
@@ -246,7 +246,7 @@ def test_samples_depend_on_the_seed(both):
     ("inside", {"question": ABOUT | {"tool": "arithmetic", "kind": "cross", "layer": 2, "head": 0, "row": 0}},
      "there is no head 0 in cross layer 2 here"),
     ("inside", {"question": ABOUT | {"tool": "machine", "step": 17}}, "there is no step 17 here: expected 0 to 16"),
-])  # fmt: skip
+])
 def test_what_cannot_be_is_said_in_one_line(both, route, body, error):
     assert both.ask(route, **body) == {"error": error}
 

@@ -25,9 +25,9 @@ WIDE = CAT.replace("tired", "wide")
 BANKS = [f"The girl looked at the bank because it was {word}." for word in ("muddy", "closed")]
 PAIRS = {"cat": (CAT, WIDE), "street": (CAT, WIDE), "bank": BANKS,
          "tired": (CAT, "The dog did not read the letter because it was too tired."),
-         "bat": [f"The boy looked at the bat because it was {word}." for word in ("hungry", "broken")]}  # fmt: skip
+         "bat": [f"The boy looked at the bat because it was {word}." for word in ("hungry", "broken")]}
 INPUTS = ["start", "to French", "Le", "chat", "n'", "a", "pas", "traversé", "la", "rue", "parce", "qu'", "il", "était",
-          "trop", "fatigué", "."]  # fmt: skip
+          "trop", "fatigué", "."]
 CHAT, QU, IL = (INPUTS.index(word) for word in ("chat", "qu'", "il"))  # columns; a row writes the word after its own
 SIZE = 32
 RECORD = {one["name"]: one["result"] for one in json.loads(gzip.decompress(packaged_lessons()))["lessons"]}
@@ -51,7 +51,7 @@ class Model(Network):
         names = [self.tokenizer.id_to_token(id) for id in range(len(rows))]
         near = rows @ one
         hidden = [id in special or name == f" {word}" or not re.fullmatch(r" \S{3,}", name)
-                  for id, name in enumerate(names)]  # fmt: skip
+                  for id, name in enumerate(names)]
         near[torch.tensor(hidden)] = -1
         return names[int(near.argmax())].strip(), float(near.max()), float(one @ two)
 
@@ -93,7 +93,7 @@ class Model(Network):
         """What each head gives to each column at a step, by (layer, head)."""
         self.states(self.source, self.target)
         return {(layer, head): self.maps[kind, layer][head, step].numpy()
-                for layer in range(2) for head in range(4)}  # fmt: skip
+                for layer in range(2) for head in range(4)}
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_words(net, read_lesson):
                           r"([\d.]+)\. It is "
                           r"([\d.]+) after layer 1, ([\d.]+) after layer 2\. The sentences differ in one word only, "
                           r"muddy or closed\. Attention has carried information about this word into bank\.",
-                          lesson.guess(1))  # fmt: skip
+                          lesson.guess(1))
     assert right(lesson) == (0 if stages[0] > 0.9995 else 1) == 0
     assert all(fits(said, value, 3) for said, value in zip([first, *after], stages, strict=True))
     assert set(BANKS[0].split()) ^ set(BANKS[1].split()) == {"muddy.", "closed."}
@@ -239,7 +239,7 @@ def test_scaling(net, read_lesson):
         flat, even = slope(shares.max()) < 0.005, shares.max() < 2 / 13
         assert end == ("So there is almost nothing to learn from." if flat
                        else "But all words get nearly the same share, so nothing is chosen." if even
-                       else "")  # fmt: skip
+                       else "")
 
 
 def test_causal_mask(net, read_lesson):
@@ -255,7 +255,7 @@ def test_causal_mask(net, read_lesson):
     open_, row = net.shares(IL, masked=False), net.shares(IL)
     ahead, word, share = found(r"Now (.*) of the attention goes to later words\. The word to predict, (\S+), gets "
                                r"(.*)\.",
-                               lesson.set("masked", False))  # fmt: skip
+                               lesson.set("masked", False))
     assert is_part(ahead, open_[IL + 1 :].sum()) and is_part(share, open_[IL + 1]) and word == INPUTS[IL + 1]
     for mask in (True, False, True):
         lesson.set("masked", mask)
@@ -264,7 +264,7 @@ def test_causal_mask(net, read_lesson):
         shares = [text for text in written if re.fullmatch(PART, text)]
         assert all(is_part(said, value) for said, value in zip(shares, row[: IL + 1] if mask else open_, strict=True))
     counts = found(r"il divides its attention between (\d+) words, up to itself\. The (\d+) later words get (\S+)\.",
-                   lesson.says)  # fmt: skip
+                   lesson.says)
     assert counts == (str(IL + 1), str(len(INPUTS) - IL - 1), "0%")
 
 
@@ -298,7 +298,7 @@ def test_many_heads(net, read_lesson):
         caption = plain(lesson.place.locator(".pictured .fine").inner_text())
         assert caption == f"Written with head {off + 1} off: {FRENCH}"
     said, most = found(r"With every head on, the chance of il is (.*?)\. In order, the heads look most at (.*)\.",
-                       lesson.set("off", None))  # fmt: skip
+                       lesson.set("off", None))
     listed = re.findall(rf"([^,]+?) \(({PART})\)", most)
     assert within(said, whole[0]) and all(looks_at(h, word.strip(), share) for h, (word, share) in enumerate(listed))
     assert len(listed) == 4

@@ -30,7 +30,7 @@ RECORD = {one["name"]: one for one in json.loads(gzip.decompress(packaged_lesson
 LANGUAGE = {"cross": "English", "decoder": "French"}
 ROLES = {"alignment": "word for word", "antecedent": "finds what “it” means", "diagonal": "same position",
          "same word": "same word again", "punctuation": "punctuation", "previous": "previous word", "next": "next word",
-         "same": "the word itself"}  # fmt: skip
+         "same": "the word itself"}
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +249,7 @@ def test_it(net, read_lesson):
     before = both(TIRED)
     text, right = answered(page, 0)
     says(rf"il goes from {chances(before[0])} to {chances(patched[0])}, and that of elle from {chances(before[1])} to"
-         rf" {chances(patched[1])}\. We changed only the output of {headline(head)}\.", text)  # fmt: skip
+         rf" {chances(patched[1])}\. We changed only the output of {headline(head)}\.", text)
     assert right == (0 if patched[0] > 0.5 else 1 if patched[1] > 0.5 else 2)
 
     def looks(text):
@@ -298,7 +298,7 @@ def test_last_vector(net, read_lesson):
     text, right = answered(page, 0)
     says(rf"It gives {word}, with {chances(p)}\. .* word just read at {still} of {steps} steps\. It gives the next "
          rf"word at"
-         rf" {following}, and the last layer gives the next word at {last[0]}\.", text)  # fmt: skip
+         rf" {following}, and the last layer gives the next word at {last[0]}\.", text)
     assert right == {"il": 0, "qu'": 1}.get(word, 2)
     for layer in (1, 2):
         following, still, steps, word, p = counted(layer)
@@ -309,7 +309,7 @@ def test_last_vector(net, read_lesson):
     says(rf"it gives this word at {chances(begin)} of the steps", plain(page.slide("layer", 0)))
     layers = net.config["decoder_layers"]
     says(rf"next word at {counted(1)[0]} of {steps} steps, and after layer {layers}, at {last[0]}\.",
-         plain(page.place.locator(".short").inner_text()))  # fmt: skip
+         plain(page.place.locator(".short").inner_text()))
 
 
 # --- 12: heads and layers
@@ -341,4 +341,4 @@ def test_heads_and_layers(net, read_lesson):
         said = plain(page.set("head", ".".join(map(str, head))))
         says(rf"{headline(head).capitalize()}\. Roles?: {roles or 'none of those that were tried'}\.", said)
         says(rf"keeps {share(kept)} of its chance without this head\. By cost, this head is number {place} of"
-             rf" {len(costs)}\. In this sentence, {here or 'every word keeps at least 95%'}\.", said)  # fmt: skip
+             rf" {len(costs)}\. In this sentence, {here or 'every word keeps at least 95%'}\.", said)

@@ -20,7 +20,7 @@ from .test_truth import within
 
 pytestmark = pytest.mark.timeout(300)
 RESULT = {one["name"]: SimpleNamespace(**one["result"]) for one in json.loads(gzip.decompress(packaged_lessons()))[
-    "lessons"]}  # fmt: skip
+    "lessons"]}
 PART = r"((?:over |under )?[\d.]+%)"  # a share or a chance
 NUMBER = r"(−?\d[\d,]*(?:\.\d+)?)"
 
@@ -94,7 +94,7 @@ def test_positions(net, opened):
     t = [net.decode([one]).strip() for one in ids].index("chèvre")
     of = {on: [float(one[t, ids[t]]) for one in both] for on, both in chances.items()}
     apart = {on: max(abs(float(a - b)) for a, b in zip(*(one[range(len(ids)), ids] for one in both), strict=True))
-             for on, both in chances.items()}  # fmt: skip
+             for on, both in chances.items()}
     assert apart[True] > 0.5 and apart[False] < 1e-9, "attention without positions sees a set"
     lesson = opened(13)
     both = f"from {PART} to {PART}"
@@ -121,7 +121,7 @@ def test_similarity(net, opened):
     lesson = opened(14)
     names = lesson.place.locator("svg text").all_text_contents()
     still, moved = (net.embeddings[net.tokenizer.encode(one).ids[:-1]].mean(0)
-                    for one in (names[names.index("cat") + 1], names[names.index("cat") + 2]))  # fmt: skip
+                    for one in (names[names.index("cat") + 1], names[names.index("cat") + 2]))
     still_name, moved_name = names[names.index("cat") + 1 : names.index("cat") + 3]
 
     def cosine(one, other):
@@ -171,13 +171,13 @@ def in_the_model(net, row):
     normed = net.norm("model.decoder.layers.0.self_attn_layer_norm", x)
     size = net.config["d_model"] // net.config["decoder_attention_heads"]
     query, keys, values = (net.project(f"model.decoder.layers.0.self_attn.{part}", normed)[:, size : 2 * size].numpy()
-                           for part in ("q_proj", "k_proj", "v_proj"))  # fmt: skip
+                           for part in ("q_proj", "k_proj", "v_proj"))
     return head_row(query[row], keys, values, row)
 
 
 @pytest.mark.parametrize("chosen", [
     "hand-3", "model-4", *(pytest.param(one, marks=pytest.mark.long) for one in (
-        "hand-0", "hand-2", "model-2", "model-6"))])  # fmt: skip
+        "hand-0", "hand-2", "model-2", "model-6"))])
 def test_a_worked_example(net, opened, chosen):
     where, row = chosen.split("-")
     row, hand = int(row), where == "hand"
@@ -288,7 +288,7 @@ def test_overfitting(opened):
              result.steps[0], result.steps[stop], unseen[stop], result.steps[-1], unseen[-1], result.pairs["few"],
              seen[0], seen[-1])
     lows = [(np.mean(result.curves["unseen"][name], axis=0).argmin(), result.pairs[name])
-            for name in ("few", "some", "all")]  # fmt: skip
+            for name in ("few", "some", "all")]
     all_near(", ".join([rf"after {NUMBER} steps with {NUMBER} sentences"] * 3),
              lesson.place.locator(".short").inner_text(), *(one for low, count in lows for one in
                                                             (result.steps[low], count)))

@@ -52,7 +52,7 @@ def deep(tmp_path_factory):
     folder, tokenizer = tmp_path_factory.mktemp("deep"), tiny.foreign_tokenizer()
     torch.manual_seed(1)
     sizes = {f"{side}_{what}": number for side in ("encoder", "decoder")
-             for what, number in (("layers", 6), ("attention_heads", 8), ("ffn_dim", 64))}  # fmt: skip
+             for what, number in (("layers", 6), ("attention_heads", 8), ("ffn_dim", 64))}
     config = MarianConfig(vocab_size=460, d_model=32, max_position_embeddings=96, pad_token_id=0, bos_token_id=1,
                           eos_token_id=2, decoder_start_token_id=0, **sizes)
     model = tiny.spread_out(MarianMTModel(config), std=0.15)
@@ -89,7 +89,7 @@ def sums(tab):
 def follow(tab, step):
     tab.locator(f"[data-k='word-{step}']").click()
     tab.wait_for_function("step => document.querySelector(`[data-k='word-${step}']`).ariaPressed === 'true'"
-                          " && document.querySelector('.m-sum')", arg=step)  # fmt: skip
+                          " && document.querySelector('.m-sum')", arg=step)
 
 
 # --- what is drawn
@@ -128,7 +128,7 @@ def test_figures_add_up_to_what_is_shown_for_every_word(cat):
 @pytest.mark.parametrize("cat", [
     {"color_scheme": "dark", "viewport": {"width": 1366, "height": 768}},
     pytest.param({"color_scheme": "light"}, marks=pytest.mark.long),
-], indirect=True)  # fmt: skip
+], indirect=True)
 def test_it_is_one_screen_on_which_everything_can_be_read(cat):
     assert cat.evaluate("document.documentElement.scrollHeight <= innerHeight")
     for step in (11, 1, 16):
@@ -213,7 +213,7 @@ def test_a_language_from_right_to_left(open_tab, packaged):
 
 @pytest.mark.parametrize(("status", "answer", "said"), [
     (None, {}, "Computing…"), (400, {"error": "This model has no hooks."}, "This model has no hooks."),
-])  # fmt: skip
+])
 def test_rows_and_blocks_stand_without_the_numbers(open_tab, packaged, status, answer, said):
     tab = open_tab(f"{packaged.url}/?{urlencode({'text': CAT, 'model': 'storybook', 'word': 11})}")
     held = []

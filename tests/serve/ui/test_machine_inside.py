@@ -15,7 +15,7 @@ from .conftest import CAT, settled
 Error = pytest.importorskip("playwright.sync_api").Error
 pytestmark = pytest.mark.browser
 LONG = ("The old king and the queen sold the small castle near the river because it was too big, and then they bought a"
-        " white house on the hill for their two children.")  # fmt: skip
+        " white house on the hill for their two children.")
 BLOCKS = ["encoder.1", "encoder_feed_forward.0", "decoder.0", "cross.1", "feed_forward.1", "choose"]
 SMALL = """() => [...document.querySelectorAll('.machine *')].filter((one) => one.checkVisibility()
     && [...one.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim())

@@ -32,7 +32,7 @@ def ask(alone, route, body):
     ("look", ASK | {"num_beams": 10**6}, "num_beams"), ("look", ASK | {"more": 1}, "unknown key"),
     ("nothing", {}, "no such route"), ("look", [], "expected"), ("inside", {"question": {"tool": "x"}}, "tool"),
     ("inside", {"question": {"tool": "layers", "text": "x" * 1001, "translation": "y"}}, "1000"),
-])  # fmt: skip
+])
 def test_this_and_other_questions_are_checked(alone, capfd, route, body, told):
     error = ask(alone, route, body)["error"]
     assert told in error and "\n" not in error
@@ -62,7 +62,7 @@ GOOD = ["The cat.", "en", "fr", 1]
     ("call/v2/nope", {"text": "a"}, 404), ("call/v2/translate", "[]", 400),
     ("queue/join", {"data": [], "fn_index": 99}, 404), ("queue/join", '{"data": [NaN], "fn_index": 0}', 400),
     ("cancel", '{"data": NaN}', 400), ("reset", '{"event_id": NaN}', 400), ("run/translate", {"data": GOOD}, 200),
-])  # fmt: skip
+])
 def test_what_is_wrong_with_a_call_is_its_callers_fault(server, path, sent, status):
     content = sent if isinstance(sent, str) else json.dumps(sent)
     answer = httpx.post(f"{server.url}/ui/gradio_api/{path}", content=content, timeout=60,
@@ -95,7 +95,7 @@ def test_nobody_runs_the_lessons_where_the_operator_did_not_say_so(server):
 @pytest.mark.parametrize(("path", "sent", "status"), [
     ("vibe-edit", {"prompt": "x"}, 404), ("component_server", {"data": 1, "component_id": 0, "fn_name": "x"}, 404),
     ("run/translate", {"data": [{"path": "http://files.example/x", "meta": {"_type": "gradio.FileData"}}]}, 400),
-])  # fmt: skip
+])
 def test_what_gradio_would_take_or_fetch_is_refused(server, path, sent, status):
     answer = post(server, path, sent)
     assert answer.status_code == status and "the page takes no files" in answer.json()["error"]

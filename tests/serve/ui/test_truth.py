@@ -49,7 +49,7 @@ STORIES = [("fr", text) for text in (
     "The old man opened the window.", "The crow took the cheese from the fox because it was clever.",
     "The ball rolled down the hill.", "The panther followed the otter because it was curious.", "He threw it away.",
     "The train left at ten.", "Nobody knows why the frog is green.",
-)]  # fmt: skip
+)]
 EVERYDAY = [
     *(("fr", text) for text in (
         "The soup is cold because it stood in the kitchen.", "I don't think they're married.", "What are they made of?",
@@ -71,7 +71,7 @@ EVERYDAY = [
         "The teacher explained the problem twice.", "She is afraid of dogs.", "Give me the other one.",
         "We walked along the beach.", "The answer surprised everybody.",
     )),
-]  # fmt: skip
+]
 PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 8))]  # of the sentences
 NAMED = {"start", "end"}
 ENDS = "the translation ends"
@@ -606,6 +606,6 @@ def test_what_the_pronoun_is_treated_as_is_said_of_all_six(draw, storybook):
 
 
 @pytest.mark.parametrize("text", [
-    STORIES[6][1], *(pytest.param(text, marks=pytest.mark.long) for _, text in STORIES[7:9])])  # fmt: skip
+    STORIES[6][1], *(pytest.param(text, marks=pytest.mark.long) for _, text in STORIES[7:9])])
 def test_no_noun_is_made_up(draw, storybook, text):
     assert not draw(storybook, text).locator(".meaning").inner_text()
