@@ -80,6 +80,15 @@ def test_variants_of_a_sentence_are_drawn_together():
     assert (grouped.high - grouped.low) / (ungrouped.high - ungrouped.low) == pytest.approx(2**0.5, rel=0.1)
 
 
+def test_the_interval_of_a_mean_knows_of_variants_too():
+    values = np.random.default_rng(0).random(200)
+    names = [str(number) for number in range(200)]
+    once, twice = Estimate.of(values), Estimate.of([*values, *values], names * 2)
+    assert twice == pytest.approx(once, abs=0.003)
+    apart = Estimate.of([*values, *values])
+    assert (twice.high - twice.low) / (apart.high - apart.low) == pytest.approx(2**0.5, rel=0.1)
+
+
 def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
     assert to_pharaoh([(10, 2), (2, 0), (2, 11)]) == "2-0 2-11 10-2"
     assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
