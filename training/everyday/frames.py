@@ -14,7 +14,7 @@ from random import Random
 import yaml
 
 from ..reading import hash_fraction
-from .nouns import Noun, find_nouns
+from .nouns import KnownNoun, find_nouns
 from .variation import NAMES, Pair
 
 FRAMES = Path(__file__).with_name("frames.yaml")
@@ -24,7 +24,7 @@ EACH = {"plurals": 4, "words": 2, "two": 1}  # frames of each noun in a pass
 TEXTS = 60  # times that each text is in a pass, with other names and numbers
 
 
-def nouns_of(pairs: Sequence[Pair], language: str) -> tuple[list[Noun], list[Noun]]:
+def nouns_of(pairs: Sequence[Pair], language: str) -> tuple[list[KnownNoun], list[KnownNoun]]:
     """The nouns of the pairs to one language: those to learn in every form, and those held out."""
     known = {word for source, *_ in pairs for word in source.casefold().replace(".", " ").replace(",", " ").split()}
     nouns = find_nouns([pair for pair in pairs if pair[2] == language], language)
@@ -32,7 +32,7 @@ def nouns_of(pairs: Sequence[Pair], language: str) -> tuple[list[Noun], list[Nou
     return [noun for noun in nouns if noun not in held_out], held_out
 
 
-def typed(nouns: Sequence[Noun], held_out: Sequence[Noun], language: str, draw: Random) -> Iterator[Pair]:
+def typed(nouns: Sequence[KnownNoun], held_out: Sequence[KnownNoun], language: str, draw: Random) -> Iterator[Pair]:
     """Pairs to one language for one pass."""
     for noun in (*nouns, *held_out):
         for kind, times in EACH.items():
@@ -44,7 +44,7 @@ def typed(nouns: Sequence[Noun], held_out: Sequence[Noun], language: str, draw: 
             yield filled(frame, language, draw)
 
 
-def held_out_forms(held_out: Iterable[Noun], language: str) -> Iterator[Pair]:
+def held_out_forms(held_out: Iterable[KnownNoun], language: str) -> Iterator[Pair]:
     """The test: each noun held out in the plural, in a few frames."""
     for noun in held_out:
         for frame in Random(0).sample(frames()["plurals"], 3):
@@ -52,7 +52,7 @@ def held_out_forms(held_out: Iterable[Noun], language: str) -> Iterator[Pair]:
 
 
 def filled(
-    frame: Sequence[str], language: str, draw: Random, noun: Noun | None = None, other: Noun | None = None
+    frame: Sequence[str], language: str, draw: Random, noun: KnownNoun | None = None, other: KnownNoun | None = None
 ) -> Pair:
     """A pair of a frame, with these nouns."""
     names = draw.sample(NAMES, 2)

@@ -58,7 +58,7 @@ PLURALS = {  # endings and what they become, the first that fits
 
 
 @dataclass(frozen=True)
-class Noun:
+class KnownNoun:
     english: str
     plural: str
     word: str  # its translation, with the plural and the articles
@@ -67,7 +67,7 @@ class Noun:
     the: str
 
 
-def find_nouns(pairs: Iterable[Pair], language: str) -> list[Noun]:
+def find_nouns(pairs: Iterable[Pair], language: str) -> list[KnownNoun]:
     """The nouns of the pairs to one language, sorted."""
     met, counts, after = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     several, die, countable = Counter[str](), Counter[str](), set[str]()
@@ -85,7 +85,7 @@ def find_nouns(pairs: Iterable[Pair], language: str) -> list[Noun]:
     for (noun, partner), _ in sorted(met.items(), key=lambda item: (item[1], item[0])):
         best["en", noun], best[language, partner] = partner, noun
     return [
-        Noun(noun, plural(noun, "en"), word, words, a, the)
+        KnownNoun(noun, plural(noun, "en"), word, words, a, the)
         for noun in sorted(countable - INVARIABLE)
         if (word := best.get(("en", noun))) and best[language, word] == noun != word.lower()
         and met[noun, word] >= max(LEAST, SHARE * max(counts["en", noun], counts[language, word]))

@@ -278,6 +278,19 @@ def test_a_damaged_model_is_said_in_one_line(both):
     assert said == "Error: The model is damaged. Copy or download the page again."
 
 
+def test_an_old_browser_is_said_in_one_line(both):
+    """Its worker fails when it reads the script."""
+    both.node.evaluate("""() => {
+      const before = globalThis.Worker;
+      globalThis.Worker = class { postMessage() { setImmediate(() => this.onerror()); } };
+      globalThis.old = s2s_engine.inWorker(null, {});
+      globalThis.Worker = before;
+    }""")
+    for _ in range(2):
+        said = both.node.evaluate("old('translate', {}).catch(String)")
+        assert said == "Error: The model in this page cannot run. The page is damaged, or the browser is too old."
+
+
 def test_a_long_text_is_cut_and_nothing_is_lost(both):
     text = " ".join(f"The cat saw the {word}," for word in ("dog", "bird", "king", "queen") * 5)
     answered = both.ask("look", text=text, num_beams=1, maps=[])
