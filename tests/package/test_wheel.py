@@ -64,8 +64,8 @@ def environment(wheel, tmp_path_factory):
         return Path(given).resolve() / "environment"
     folder = tmp_path_factory.mktemp("environment")
     for command in (["venv", "--clear", "--python", sys.executable, folder],
-                    ["pip", "install", "--python", folder, "--no-deps", "--no-index", "--no-cache", wheel]):
-        subprocess.run([find_uv_bin(), *command, "--quiet", "--offline", "--no-config"], check=True)
+                    ["pip", "install", "--python", folder, "--no-deps", "--no-index", wheel]):
+        subprocess.run([find_uv_bin(), *command, "--quiet", "--offline", "--no-config", "--no-cache"], check=True)
     (site,) = folder.glob("Lib/site-packages" if os.name == "nt" else "lib/*/site-packages")
     # A path alone: .pth files inside the folder that it names, such as the editable install's, are not read.
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
