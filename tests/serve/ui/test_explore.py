@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from accessibility import violations
+from playwright.sync_api import expect
 from serving import running
 
 from seq2see import Translator
@@ -588,7 +589,7 @@ def test_controls_of_explore_are_not_on_the_pages_where_they_do_nothing(open_tab
     assert controls.count() == 3
     for page, left in (("Machine", 1), ("Lessons", 0), ("Story", 0)):
         tab.get_by_role("link", name=page, exact=True).click()
-        assert controls.count() == left, page
+        expect(controls, page).to_have_count(left)
 
 
 def test_two_models_are_laid_side_by_side(open_tab, packaged, server):
