@@ -2,19 +2,25 @@
 
     python benchmarks/everyday.py RUN --test FOLDER         RUN: a trained model, everyday by default
     python benchmarks/everyday.py RUN --only storybook bias some sections; --quick: a few sentences of each
+    python benchmarks/everyday.py RUN --only forms --data FOLDER      what configs/everyday/prepare.py wrote
+    python benchmarks/everyday.py RUN --only strings --strings FOLDER with test.tsv.gz, strings of applications
 
-FOLDER has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz, the lines of tatoeba-test-v2021-08-07 (Helsinki-NLP,
-OPUS-MT-testsets), and en-XX.clean.tsv.gz, the lines with neither side in the training tables of everyday.
+The FOLDER of --test has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz, the lines of tatoeba-test-v2021-08-07
+(Helsinki-NLP, OPUS-MT-testsets), and en-XX.clean.tsv.gz, the lines with neither side in the training tables of everyday.
 
 *published*: BLEU and chrF2 on all lines and on the clean ones, with signatures, beside what others have published on
 all.  Several translations of one source are not merged: each pair counts separately, with one reference.
 *phrasebook*: the same on the pairs of the phrasebook that no training has.
 *storybook*: its families of pairs, with the share of right pronouns.
+*forms*: chrF2 on plurals that no training pair has, of words that it has.
+*strings*: chrF2 on buttons, menus and messages of applications.
+*first*: everyday_first.tsv, what people type first, each with its right translations: how many are one of them.
+*invented*: 200 clean lines a language: how many have a word that neither the training text nor the source has.
 *sentences*: everyday_sentences.tsv in all languages, a table for human marking; --out FILE writes it.
 *copied*: 180 sentences each with a name, a number, a URL, an e-mail address or a name in quotes, and 200 each with a
 date or a quantity: how many keep it, a date and a decimal point as the language writes them.
-*written*: 300 clean lines a language written in other ways (lower case, no final stop ...): chrF2 without regard to
-case, quotes and final stops.
+*written*: 300 clean lines a language written in other ways (lower case, as a title, no final stop ...): chrF2 without
+regard to case, quotes and final stops.
 *texts*: 500 texts of 2 to 6 unrelated clean lines a language: how many lose or add a sentence.
 *bias*: occupations in 40 templates, with he, she or neither: the gender in the translation, by two rules.  *Article*:
 the first word, if it is one of ARTICLES (not l').  *Pronoun*: the first of PRONOUNS.  Counts without judgement.
@@ -26,7 +32,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -51,7 +57,7 @@ PEERS = {  # BLEU on all lines, nrefs:1|case:mixed|eff:no|tok:13a, by the leader
     "OPUS-MT en-XX": (51.8, 44.7, 53.8), "NLLB-200-distilled-600M": (48.6, 40.9, 53.8),
     "M2M-100 418M": (38.7, 31.0, 42.6),
 }
-SENTENCES = Path(__file__).with_name("everyday_sentences.tsv")
+SENTENCES, FIRST = (Path(__file__).with_name(f"everyday_{name}.tsv") for name in ("sentences", "first"))
 OCCUPATIONS = (
     "doctor", "nurse", "teacher", "engineer", "secretary", "lawyer", "cook", "pilot", "baker", "scientist", "cleaner",
     "farmer", "hairdresser", "mechanic", "librarian", "soldier",
@@ -68,7 +74,9 @@ HE_OR_SHE = (  # 18 for either pronoun, and 4 without: 40
 )
 NEITHER = ("The {job} is tired.", "The {job} has just arrived.", "The {job} lives next door.", "The {job} helped me.")
 WRITTEN: dict[str, Callable[[str], str]] = {
-    "as it is": str, "lower case": str.lower, "capitals": str.upper, "no final stop": lambda text: text.rstrip(".!?"),
+    "as it is": str, "lower case": str.lower, "capitals": str.upper,
+    "title case": lambda text: re.sub(r"(?<![\w'’])\w", lambda found: found[0].upper(), text),
+    "no final stop": lambda text: text.rstrip(".!?"),
     "typographic": lambda text: re.sub(r'"([^"]*)"', r"“\1”", text).replace("'", "’"),
     "spaces before": lambda text: f"   {text}", "emoji": lambda text: f"{text} 🙂",
 }
@@ -102,12 +110,16 @@ PRONOUNS = {"fr": ("il", "elle"), "de": ("er", "sie"), "es": ("él", "ella")}
 
 @dataclass(frozen=True)
 class Bench:
-    """The subject of the sections: `translator(texts, target=...)` gives translations."""
+    """The subject of the sections: `translator(texts, target=...)` gives translations, `seen(language)` the words of
+    the training text, casefolded."""
 
     translator: Callable[..., Any]
     test: Path | None = None
     quick: bool = False
     out: Path | None = None
+    data: Path | None = None
+    strings: Path | None = None
+    seen: Callable[[str], frozenset[str] | None] = lambda language: None
 
     def translate(self, texts: Sequence[str], target: str) -> list[str]:
         """Translate each distinct text once."""
@@ -129,6 +141,14 @@ class Bench:
         return scores_of(data, "test", pairs, hypotheses, seed=0)
 
 
+    def records(self, file: Path) -> dict[str, Any]:
+        """The scores on a file with the column en and those of the languages."""
+        data = DataConfig(path=str(file), source="en", target=[*LANGUAGES])
+        pairs = load_split(data, "all")
+        return {f"en-{language}": self.scores(replace(data, target=language), [
+                    pair for pair in pairs if pair.target_language == language]) for language in LANGUAGES}
+
+
 def published(bench: Bench) -> dict[str, Any]:
     table = {f"en-{language}, {'clean' if clean else 'all'} lines": bench.scores(
                 DataConfig(path="published", target=language), bench.lines(language, clean=clean))
@@ -144,6 +164,55 @@ def storybook(bench: Bench) -> dict[str, Any]:
     return _of_package(bench, "storybook")
 
 
+def forms(bench: Bench) -> dict[str, Any]:
+    return bench.records(given(bench.data, "--data") / "forms.jsonl")
+
+
+def strings(bench: Bench) -> dict[str, Any]:
+    return bench.records(given(bench.strings, "--strings") / "test.tsv.gz")
+
+
+def given(folder: Path | None, option: str) -> Path:
+    if folder is None:
+        raise UserError(f"give {option} FOLDER: see --help", exit_code=2)
+    return folder
+
+
+def first(bench: Bench) -> dict[str, Any]:
+    rows = rows_of(FIRST)[: QUICK if bench.quick else None]
+    table: dict[str, Any] = {"table": []}
+    for language in LANGUAGES:
+        found = bench.translate([row["sentence"] for row in rows], language)
+        right = [plain(text) in map(plain, row[language].split("|")) for row, text in zip(rows, found, strict=True)]
+        kinds = dict.fromkeys(row["kind"] for row in rows)
+        table[language] = {"right": f"{sum(right)} of {len(rows)}"} | {
+            kind: sum(one for row, one in zip(rows, right, strict=True) if row["kind"] == kind) for kind in kinds}
+        table["table"] += [[language, row["sentence"], text, one]
+                           for row, text, one in zip(rows, found, right, strict=True)]
+    return table
+
+
+def invented(bench: Bench) -> dict[str, Any]:
+    table: dict[str, Any] = {"table": []}
+    for language in LANGUAGES:
+        known = bench.seen(language) or frozenset()
+        some = [pair.source for pair in shuffled(bench.lines(language))[: QUICK if bench.quick else 200]]
+        unseen = [sorted({*words_of(text)} - known - {*words_of(source)})
+                  for source, text in zip(some, bench.translate(some, language), strict=True)]
+        table[language] = f"{sum(map(bool, unseen))} of {len(some)}"
+        table["table"] += [[language, source, *words] for source, words in zip(some, unseen, strict=True) if words]
+    return table
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.casefold())
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
 def _of_package(bench: Bench, name: str) -> dict[str, Any]:
     table = {}
     for language in LANGUAGES:
@@ -153,8 +222,7 @@ def _of_package(bench: Bench, name: str) -> dict[str, Any]:
 
 
 def sentences(bench: Bench) -> dict[str, Any]:
-    with SENTENCES.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[: QUICK if bench.quick else None]
+    rows = rows_of(SENTENCES)[: QUICK if bench.quick else None]
     english = [row["sentence"] for row in rows]
     columns = [[row["kind"] for row in rows], english,
                *(bench.translate(english, language) for language in LANGUAGES)]
@@ -274,9 +342,10 @@ def counted(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
 
 
 SECTIONS: dict[str, Callable[[Bench], dict[str, Any]]] = {
-    one.__name__: one for one in (published, phrasebook, storybook, sentences, copied, written, texts, bias)
+    one.__name__: one for one in (
+        published, phrasebook, storybook, forms, strings, first, invented, sentences, copied, written, texts, bias)
 }
-OF_TEST = ("published", "written", "texts")  # which need the published test
+NEEDS = {**dict.fromkeys(("published", "written", "texts", "invented"), "test"), "forms": "data", "strings": "strings"}
 
 
 def main() -> None:
@@ -284,15 +353,18 @@ def main() -> None:
     parser.set_defaults(run="everyday")
     parser.add_argument("--test", type=Path, metavar="FOLDER", help="the published test")
     parser.add_argument("--only", nargs="+", choices=list(SECTIONS), metavar="SECTION",
-                        help=f"one or more of {', '.join(SECTIONS)}; without --test all but {', '.join(OF_TEST)}")
+                        help=f"one or more of {', '.join(SECTIONS)}; without it, all whose folder is given")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the prepared data")
+    parser.add_argument("--strings", type=Path, metavar="FOLDER", help="the strings of applications")
     parser.add_argument("--out", type=Path, metavar="FILE", help="output file for the table of sentences")
     args = parser.parse_args()
     if not is_trained(args.run):
         return end("everyday", [])
     translator = Translator.from_pretrained(args.run, engine="ctranslate2", precision="int8")
-    bench = Bench(partial(translator, source="en", num_beams=BEAMS), args.test, args.quick, args.out)
+    bench = Bench(partial(translator, source="en", num_beams=BEAMS), args.test, args.quick, args.out, args.data,
+                  args.strings, translator.seen_words)
     rows = []
-    for name in args.only or [one for one in SECTIONS if args.test or one not in OF_TEST]:
+    for name in args.only or [one for one in SECTIONS if one not in NEEDS or getattr(args, NEEDS[one])]:
         print(f"== {name}")
         try:
             found = SECTIONS[name](bench)

@@ -1,6 +1,7 @@
 """The benchmark of the everyday translator, in miniature: what it counts of translations that are known beforehand."""
 
 import gzip
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -88,3 +89,35 @@ def test_genders_are_counted_by_what_english_says(bench):
     assert table["article"]["she"] == {"masculine": 0, "feminine": each, "unknown": (jobs - 1) * each}
     assert table["pronoun"]["he"] == {"masculine": (jobs - 1) * each, "feminine": 0, "unknown": each}
     assert table["article, by occupation"]["cook"]["neither"] == {"masculine": 0, "feminine": 4, "unknown": 0}
+
+
+def test_forms_and_strings_are_scored_by_language_from_the_folders_given(bench, tmp_path):
+    rows = [{"en": "Two lamps.", "fr": "Deux lampes."}, {"en": "Two lamps.", "de": "Zwei Lampen."},
+            {"en": "Two lamps.", "es": "Dos lámparas."}]  # fmt: skip
+    (tmp_path / "forms.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    with gzip.open(tmp_path / "test.tsv.gz", "wt", encoding="utf-8") as file:
+        file.write("en\tfr\tde\tes\nOpen\tOuvrir\tÖffnen\tAbrir\n")
+    right = {"fr": {"Two lamps.": "Deux lampes.", "Open": "Ouvrir"}}
+    one = bench.Bench(writing(lambda source, to: right.get(to, {}).get(source, "?")), data=tmp_path, strings=tmp_path)
+    for table in (bench.forms(one), bench.strings(one)):
+        assert table["en-fr"]["chrf"] == 100 and table["en-de"]["chrf"] == 0 and table["en-es"]["pairs"] == 1
+    with pytest.raises(UserError, match="give --data FOLDER"):
+        bench.forms(bench.Bench(writing(lambda source, to: source)))
+
+
+def test_what_people_type_first_is_right_if_it_is_one_of_the_translations_given(bench):
+    rows = bench.rows_of(bench.FIRST)
+    answers = {to: {row["sentence"]: row[to].split("|")[-1].upper() for row in rows} for to in ("fr", "de", "es")}
+    answers["de"][rows[0]["sentence"]] = "Hallo, wie bist du?"
+    table = bench.first(bench.Bench(writing(lambda source, to: answers[to][source])))
+    assert [table[to]["right"].split()[0] for to in ("fr", "de", "es")] == [*map(str, (len(rows), len(rows) - 1, len(rows)))]
+    assert [row[2] for row in table["table"] if not row[3]] == ["Hallo, wie bist du?"]
+
+
+def test_a_word_that_neither_training_nor_the_source_has_is_invented(bench, test_folder):
+    seen = frozenset({"la", "boîte"})
+    one = bench.Bench(writing(lambda source, to: source if to == "fr" else f"La boîte {source} deuxôtés."), test_folder,
+                      quick=True, seen=lambda language: seen)  # fmt: skip
+    table = bench.invented(one)
+    assert table["fr"] == "0 of 20" and table["de"] == "20 of 20"
+    assert {row[2] for row in table["table"]} == {"deuxôtés"}
