@@ -6,7 +6,8 @@
     python benchmarks/everyday.py RUN --only strings --strings FOLDER with test.tsv.gz, strings of applications
 
 The FOLDER of --test has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz, the lines of tatoeba-test-v2021-08-07
-(Helsinki-NLP, OPUS-MT-testsets), and en-XX.clean.tsv.gz, the lines with neither side in the training tables of everyday.
+(Helsinki-NLP, OPUS-MT-testsets), and en-XX.clean.tsv.gz, the lines with neither side in the training tables of
+everyday.
 
 *published*: BLEU and chrF2 on all lines and on the clean ones, with signatures, beside what others have published on
 all.  Several translations of one source are not merged: each pair counts separately, with one reference.

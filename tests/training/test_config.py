@@ -161,3 +161,12 @@ def test_what_is_wrong_is_told_before_anything_heavy_is_imported(arguments, tmp_
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.split() in (["1", "False"], ["2", "False"])
     assert done.stderr.startswith("seq2see: error: ") and done.stderr.count("\n") == 1
+
+
+def test_a_model_to_start_from_keeps_the_type_of_its_vocabulary(tmp_path):
+    asked = ["model.init_from=runs/x", "data.path=storybook"]
+    config = load_config("finetune", asked)
+    (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
+    assert load_record(tmp_path / "run.yaml") == config
+    with pytest.raises(UserError, match="tokenizer.model_type in finetune has no effect with model.init_from"):
+        load_config("finetune", [*asked, "tokenizer.model_type=unigram"])
