@@ -19,9 +19,9 @@ from seq2see.lens.heads.role_scores import RoleScore
 from seq2see.lens.records.intervals import Estimate
 from seq2see.lessons import contents, prose
 from seq2see.lessons.drawing import head_map
-from seq2see.lessons.figures import likeness, spelled, to_data
+from seq2see.lessons.figures import likeness, rank_correlation, spelled, to_data
 from seq2see.lessons.held_out import named, role_table
-from seq2see.lessons.lesson import Check, word_of
+from seq2see.lessons.lesson import Check, count, word_of
 from seq2see.lessons.workbench import Workbench
 from seq2see.passes.hooks import Head
 from seq2see.storybook import generate
@@ -59,6 +59,19 @@ def test_a_claim_holds_if_all_its_checks_pass() -> None:
     for checks, word in (((good, good), "holds"), ((good, bad), "does not hold here"),
                          ((good, unknown), "not decidable here"), ((unknown, bad), "does not hold here")):
         assert word_of(checks) == word
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["holds"], "1 of 1 claim holds"), (["holds", "does not hold here"], "1 of 2 claims hold"),
+    (["not decidable here", "holds", "not decidable here"], "1 of 3 claims hold, 2 not decidable"),
+])
+def test_the_verdict_counts_what_holds_and_what_is_open(words: list[Any], said: str) -> None:
+    assert count(words) == said
+
+
+def test_equal_values_share_the_mean_of_their_ranks() -> None:
+    """Ranks 1.5, 1.5, 3, 4 and 1, 2, 3, 4."""
+    assert rank_correlation(np.array([7, 7, 8, 9]), np.array([1, 2, 3, 4])) == pytest.approx(0.9**0.5)
 
 
 def test_a_check_says_what_was_measured_and_which_threshold_was_moved() -> None:
