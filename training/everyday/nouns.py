@@ -87,7 +87,7 @@ def find_nouns(pairs: Iterable[Pair], language: str) -> list[KnownNoun]:
     return [
         KnownNoun(noun, plural(noun, "en"), word, words, a, the)
         for noun in sorted(countable - INVARIABLE)
-        if (word := best.get(("en", noun))) and best[language, word] == noun != word.lower()
+        if (word := best.get(("en", noun), "")) and best[language, word] == noun != word.lower()
         and met[noun, word] >= max(LEAST, SHARE * max(counts["en", noun], counts[language, word]))
         and (a := most_common(word, INDEFINITE[language], after))
         and (the := "die" if a == "eine" else most_common(word, DEFINITE[language], after))
