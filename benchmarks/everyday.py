@@ -2,7 +2,7 @@
 
     python benchmarks/everyday.py RUN --test FOLDER         RUN: a trained model, everyday by default
     python benchmarks/everyday.py RUN --only storybook bias some sections; --quick: a few sentences of each
-    python benchmarks/everyday.py RUN --only forms --data FOLDER      what configs/everyday/prepare.py wrote
+    python benchmarks/everyday.py RUN --only forms --data FOLDER      what training/everyday/prepare.py wrote
     python benchmarks/everyday.py RUN --only strings --strings FOLDER with test.tsv.gz, strings of applications
 
 The FOLDER of --test has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz, the lines of tatoeba-test-v2021-08-07

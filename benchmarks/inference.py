@@ -172,7 +172,7 @@ def make_shape(shape: str, folder: Path, texts: Sequence[str], **smaller: int) -
 
 
 def learn_marian(texts: Sequence[str], folder: Path, *, size: int) -> int:
-    """Write the files of a MarianTokenizer of so many tokens, most of which no text has."""
+    """Write the files of a MarianTokenizer of `size` tokens; most of them occur in no text."""
     import sentencepiece
 
     for side in ("source", "target"):
@@ -337,7 +337,7 @@ class Bare:
         self.sources = [[engine.tokens[id] for id in ids] for ids, _ in work]
         self.prefix = [engine.tokens[id] for id in self.options.prefix]
         self.batch, self.never = BATCH_TOKENS, engine.never
-        self.until = engine._until  # when beam search ends, of which the length penalty is a part
+        self.until = engine._until  # when beam search ends; the length penalty belongs to it
 
     def all(self, beams: int) -> float:
         return timed(lambda: [one.hypotheses for one in self.translator.translate_batch(

@@ -180,8 +180,9 @@ def _html(match: re.Match[str]) -> str:
 
 
 def _well_formed(page: bytes) -> bytes:
-    """The page itself, or one whose elements are nested again: an element across two texts, of which words of the
-    first changed places, may not be."""
+    """The page itself, or one whose elements are nested again.
+
+    An element across two texts may lose its nesting when words of the first text change places."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
     tree = etree.fromstring(page, parser).getroottree()
     return serialised(tree) if parser.error_log.filter_from_errors() else page

@@ -1,7 +1,7 @@
 """A paragraph of XML as texts to translate, and the paragraph again with the words of the translations.
 
 Each format reads a paragraph as a row of items: text, what stays as it is (a picture, a note's mark), and what
-separates texts (a line break, a tab).  An item has the path of the elements around it, of which a run's format is one.
+separates texts (a line break, a tab).  An item has the path of the elements around it; a run's format is one of them.
 Items between two breaks are one text, which is HTML where the path changes:
 
     Take the <span id="0">red</span> one.

@@ -122,7 +122,7 @@ def _chosen(columns: Sequence[str], header: Sequence[str], width: int, name: str
 
 
 def _usual(rows: Sequence[Sequence[str]], name: str) -> set[int]:
-    """The columns of which most cells are phrases."""
+    """The columns in which most cells are phrases."""
     width = max(map(len, rows), default=0)
     counts = [[0, 0] for _ in range(width)]
     for row in rows:
