@@ -224,9 +224,9 @@ def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrai
     return spread_out(model, std=0.3 if kind == "t5" else 0.5)  # T5 does not divide by sqrt(d): 0.5 makes it one-hot
 
 
-def seq2see(*, seed: int = 0) -> tuple[Seq2SeeForConditionalGeneration, Seq2SeeTokenizer]:
+def seq2see(*, seed: int = 0, model_type: str = "bpe") -> tuple[Seq2SeeForConditionalGeneration, Seq2SeeTokenizer]:
     """A Seq2See of two encoder and three decoder layers that translates from English to French and to German."""
-    tokenizer = train_tokenizer(SENTENCES * 4, vocab_size=400, languages=["de", "fr"])
+    tokenizer = train_tokenizer(SENTENCES * 4, vocab_size=400, languages=["de", "fr"], model_type=model_type)
     torch.manual_seed(seed)
     config = Seq2SeeConfig(
         vocab_size=len(tokenizer), d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,

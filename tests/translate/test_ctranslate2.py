@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import families
 import pytest
@@ -27,7 +28,8 @@ pytest.importorskip("ctranslate2")
 TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"]
 
 
-@pytest.fixture(scope="module", params=[tiny.seq2see, tiny.published_marian])
+@pytest.fixture(scope="module", params=[
+    tiny.seq2see, partial(tiny.seq2see, model_type="unigram"), tiny.published_marian], ids=["bpe", "unigram", "marian"])
 def either(request, tmp_path_factory):
     return tiny.save(tmp_path_factory.mktemp("run"), *request.param())
 
