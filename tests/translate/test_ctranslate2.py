@@ -152,7 +152,10 @@ def test_a_trace_tells_who_translated_and_how_far_off_it_was(either):
     [trace] = translator.look(result)
     assert (trace.engine, trace.precision, trace.target_ids) == ("ctranslate2", "int8", result.hypotheses[0].token_ids)
     assert trace.difference != 0 and trace.engine_log_prob == pytest.approx(result.hypotheses[0].log_prob)
-    assert abs(trace.difference) < 0.5 * abs(trace.log_prob)  # random weights; no VNNI, coarser int8
+    assert trace.difference == pytest.approx(trace.engine_log_prob - trace.log_prob)
+    exact = Translator.from_pretrained(either, engine="ctranslate2", precision="float32")
+    [trace] = exact.look(exact(SENTENCES[0]))
+    assert abs(trace.difference) < 1e-3 * abs(trace.log_prob)
 
 
 def test_translating_needs_no_torch_once_the_export_is_there(run):
