@@ -44,7 +44,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine breaks no law
-settings.register_profile("ours", max_examples=int(os.environ.get("EXAMPLES", "25")), database=None, **BUSY)
+settings.register_profile("ours", max_examples=int(os.environ.get("EXAMPLES", "15")), database=None, **BUSY)
 settings.load_profile("ours")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -231,7 +231,8 @@ def t5(folder):
     return tiny.save(folder, tiny.foreign_model("t5", vocab_size=len(tokenizer)), tokenizer)
 
 
-@pytest.mark.parametrize("make", [pytest.param(t5, marks=pytest.mark.long), tiny.nllb])
+@pytest.mark.parametrize("make", [t5, tiny.nllb])
+@pytest.mark.long
 def test_heads_of_any_encoder_decoder(make, quick, story, tmp_path, monkeypatch, command):
     """The model's own codes, or none, for English and French."""
     monkeypatch.setattr(tiny, "SENTENCES", [text for one in story.test for text in (one.source, one.target)])

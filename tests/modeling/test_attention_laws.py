@@ -130,7 +130,7 @@ def test_each_sentence_is_translated_as_if_alone(implementation):
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("kernel", ["eager", "flex_attention"])
+@pytest.mark.parametrize("kernel", ["eager", pytest.param("flex_attention", marks=pytest.mark.long)])
 def test_the_kernels_agree_with_sdpa(kernel):
     batch, left = make_batch(), padded_left(make_batch())
     real = batch["decoder_attention_mask"].bool()

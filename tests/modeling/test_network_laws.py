@@ -181,6 +181,7 @@ def test_padding_on_the_left_changes_no_translation(model, how):
         torch.testing.assert_close(together[:, row], alone, **TIGHT)
 
 
+@pytest.mark.long
 def test_a_decode_step_compiles_to_one_graph(model):
     """Backend "eager" checks that nothing breaks the graph; what a compiler gains is for the benchmarks."""
     batch = make_batch(target_lengths=(4, 4, 4))

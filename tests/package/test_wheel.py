@@ -117,6 +117,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(homes, wheel
     assert wheel.stat().st_size < 40_000_000
 
 
+@pytest.mark.long
 def test_packaged_models_are_used_where_they_lie(run, environment, tmp_path):
     """With nowhere else to write to either: as in an environment that is read-only."""
     (site,) = environment.rglob("seq2see/pretrained")
@@ -144,6 +145,7 @@ def test_every_module_can_be_imported_from_the_wheel_and_env_says_what_is_there(
     assert any(re.match(r"torch +2\.", line) for line in said)
 
 
+@pytest.mark.long
 def test_a_trained_run_translates_and_can_be_evaluated(run, workplace):
     out = run("seq2see", "translate", "runs/storybook", "--to", "fr", given="The sad cat.\n\nThe boats.\n",
               folder=workplace)

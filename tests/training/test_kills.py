@@ -41,7 +41,13 @@ def command(words: list[str], log: Path) -> None:
     """`seq2see train` as the first process of a group, its output in a file."""
     os.setsid()
     redirect(log)
+    start_by("fork")
     sys.exit(train(*words))
+
+
+def start_by(method: str) -> None:
+    """The processes that train along are started so: those that are forked import nothing again."""
+    processes.start_processes = update_wrapper(partial(start_processes, start_method=method), start_processes)
 
 
 def redirect(log: Path) -> None:
@@ -79,7 +85,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path)
     began = time.perf_counter()
     start(whole).join()
     seconds, kills = time.perf_counter() - began, 0
-    for within in (A_SAVE, A_SAVE, seconds / 2, A_SAVE, seconds):
+    for within in (A_SAVE, seconds, A_SAVE):
         process = start(run)
         if within == A_SAVE:
             wait_for(run / ".saving", process, pause=0.0003)
@@ -127,7 +133,7 @@ class Pausing:
 def first_of(count: int, log: Path, start_method: str) -> None:
     """The first of some processes: it waits for the others."""
     redirect(log)
-    processes.start_processes = update_wrapper(partial(start_processes, start_method=start_method), start_processes)
+    start_by(start_method)
     os.environ.pop("RANK", None)
     try:
         with on_all_cores(Pausing(count)):
@@ -137,7 +143,7 @@ def first_of(count: int, log: Path, start_method: str) -> None:
 
 
 @pytest.mark.parametrize(("count", "killed", "start_method"), [
-    (2, 0, "fork"),  # which imports nothing again
+    (2, 0, "fork"),
     pytest.param(2, 0, "spawn", marks=pytest.mark.long), pytest.param(3, 2, "spawn", marks=pytest.mark.long),
 ])
 def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count, killed, start_method):

@@ -83,6 +83,7 @@ def exported(folder, tmp_path_factory):
     return made
 
 
+@pytest.mark.long
 def test_a_stranger_follows_the_readme_without_our_code(exported, translator, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", STRANGER, exported, json.dumps(TEXTS)], capture_output=True, text=True, cwd=tmp_path,
