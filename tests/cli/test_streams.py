@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +20,8 @@ BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHON
 
 def shell(line):
     """A shell line in which $SEQ2SEE is the command."""
-    environment = {**BUFFERED, "SEQ2SEE": f"{sys.executable} -m seq2see"}
-    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment)
+    line = line.replace("$SEQ2SEE", f"{shlex.quote(sys.executable)} -m seq2see")
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=BUFFERED)
 
 
 class Endless(io.RawIOBase):

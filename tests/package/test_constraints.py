@@ -16,7 +16,8 @@ def test_the_constraints_are_those_of_the_lock(tmp_path: Path) -> None:
     command = CONSTRAINTS.read_text("utf-8").splitlines()[1].removeprefix("#").split()
     assert command[:2] == ["uv", "export"] and command[-2] == "-o"
     made = tmp_path / "constraints.txt"
-    options = [*command[1:-1], str(made), "--offline"]  # --locked among them: the lock is that of pyproject.toml
+    # --locked is among them: the lock is that of pyproject.toml
+    options = [*command[1:-1], str(made), "--offline", "--no-cache"]
     subprocess.run([find_uv_bin(), *options], cwd=ROOT, capture_output=True, check=True)
     assert made.read_text("utf-8").splitlines()[2:] == CONSTRAINTS.read_text("utf-8").splitlines()[2:], "make lock"
 

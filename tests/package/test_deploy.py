@@ -104,8 +104,9 @@ def test_the_move_from_libretranslate_takes_the_old_tls_over_and_can_go_back(tmp
     page = (FOLDER.parent / "libretranslate.md").read_text("utf-8")
     page = page[page.index("### 4. Switch nginx over"):]
     blocks = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:3]
+    (tmp_path / "seq2see").symlink_to(FOLDER.parents[1])  # the path of a checkout may have spaces
     for path, here in (("/etc/nginx", tmp_path / "nginx"), ("/root/move", tmp_path / "move"),
-                       ("/opt/seq2see", FOLDER.parents[1])):
+                       ("/opt/seq2see", tmp_path / "seq2see")):
         blocks = [block.replace(path, str(here)) for block in blocks]
     finding, exchange, back = blocks
 
