@@ -17,11 +17,13 @@ Texts = Mapping[str, Mapping[str, Any]]  # of each view
 WEIGHTS = (400, 700)
 STYLES = ("explorer", "lab", "machine", "machine_inside", "lesson", "narrow")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\.{1,2}/(?:\w+/)*(\w+)\.js";$', re.MULTILINE)
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 
 
 def bundle(*modules: str, views: Texts) -> str:
-    """The given modules of this room as one script, which defines `s2s_NAME` for each: an object of its exports.
+    """The given modules of this room as one script, which defines `s2s_NAME` for each: an object of its exports.  Lines
+    that are comments are left out.
 
     Each keeps its own scope and takes its imports from the modules before it.  `data.js` is not a file but the result
     of `shared_data`, with the texts of the `views`.
@@ -34,7 +36,7 @@ def bundle(*modules: str, views: Texts) -> str:
         if name == "data":
             done[name] = f"const s2s_data = {as_data(shared_data(views))};"
             return
-        text = asset(f"{name}.js")
+        text = COMMENT.sub("", asset(f"{name}.js"))
         for _, needed in IMPORT.findall(text):
             add(needed)
         exported = ", ".join(EXPORT.findall(text))

@@ -1,5 +1,5 @@
 """What the page needs of a model and its measurements, and the page in one file.
 
-Imports lens, translate and webpage.
+Imports lens, tokenizer, translate and webpage.
 Begin with `one_file.py`, then `page_model.py`.
 """

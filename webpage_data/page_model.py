@@ -3,6 +3,7 @@
     name, config, generation_config, tokenizer      the latter three as in their .json files
     language_pairs                                  [[source, target], ...], the default first
     seen_words     {language: [word, ...]}          casefolded words of the training text
+    sentence_rules {language: {...}}                where its sentences end (`sentence_rules.py`)
     calibration    {language: {steps, sentences}}   of a token's probability, and of a whole translation's, or null
     alignment, trust, measured                      as `/v1/look` uses and sends them
     nouns          [[source, target, gender], ...]  that a pronoun may refer to
@@ -12,6 +13,7 @@
 
 from copy import deepcopy
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import torch
@@ -20,8 +22,10 @@ from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from ..lens.records.roles import measured_record
+from ..tokenizer.language_codes import iso
 from ..translate.translator import Translator
 from .page_weights import WebWeights
+from .sentence_rules import sentence_rules
 
 DIGITS = 6  # of what the heads give on average
 FEED_FORWARD_DIGITS = 4  # of feed-forward layers, whose numbers are larger
@@ -43,6 +47,7 @@ def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
         "name": translator.name,
         "language_pairs": pairs,
         "seen_words": {source: sorted(seen) for source, _ in pairs if (seen := translator.seen_words(source))},
+        "sentence_rules": {language: sentence_rules(iso(language)) for language in sorted({*chain(*pairs)})},
         "calibration": {target: {
             "steps": asdict(found) if (found := calibration.calibrator(target)) else None,
             "sentences": asdict(whole) if (whole := calibration.sentence_calibrator(target)) else None,

@@ -37,7 +37,7 @@ MAY_IMPORT = {
         "errors", "folders", "json_files", "languages", "manifest", "memory", "pretrained", "settings_file",
         "streams", "validation",
     },
-    "webpage_data": {"webpage_data", "translate", "lens", "webpage", "errors", "importing", "json_files"},
+    "webpage_data": {"webpage_data", "tokenizer", "translate", "lens", "webpage", "errors", "importing", "json_files"},
     "measures": {
         "measures", "training", "translate", "lens", "storybook", "text", "tokenizer", "passes", "modeling",
         "__version__", "atomic", "errors", "folders", "json_files", "manifest", "pretrained", "settings_file",

@@ -17,7 +17,8 @@ import { machineOf } from "./machine_answer.js";
 import { Network, headsOff } from "../model/network.js";
 import { recordOf } from "./trace_record.js";
 import { OPTIONS, translated } from "./translations.js";
-import { inCapitals, unknownWords } from "./sentences.js";
+import { inCapitals, unknownWords } from "./model_input.js";
+import { SentenceEnds } from "./sentence_ends.js";
 import { Tokenizer } from "../model/tokenizer.js";
 import { Weights } from "../model/weights.js";
 
@@ -42,9 +43,9 @@ const ROUTES = {
 
   async look(model, body, pause) {
     const { without = [], alternative = 0 } = body, isWhole = !without.length;
-    const looked = body.translation != null ? { parts: [model.given(body)] }
+    const result = body.translation != null ? { parts: [model.given(body)] }
       : await (isWhole ? model.translate(body.text, body, pause) : withoutHeads(model, body, pause));
-    const { translation = null, whole = null, hooks, parts } = looked;
+    const { translation = null, whole = null, hooks, parts } = result;
     if (translation && !translation.hypotheses.length)
       throw new Error("the text has no words, so there is no translation to look at");
     if (translation && !translation.hypotheses[alternative])
@@ -81,9 +82,9 @@ async function withoutHeads(model, body, pause) {
 }
 
 // One trace: of a part of a text, its hypothesis of this number, or the translation given.
-async function traceOf(model, part, asked, pause) {
-  const { source, target, alternative, maps = [], views = ["raw"], evidence, others = [], hooks } = asked;
-  const { head_seconds: seconds = HEAD_SECONDS } = asked;
+async function traceOf(model, part, request, pause) {
+  const { source, target, alternative, maps = [], views = ["raw"], evidence, others = [], hooks } = request;
+  const { head_seconds: seconds = HEAD_SECONDS } = request;
   const one = part.hypotheses ? part.hypotheses[alternative] ?? part.hypotheses.at(-1) : part;
   const forced = model.forced(model.pair(source, target), { read: part.read, ...one }, hooks);
   const search = part.hypotheses ? { score: one.score, engine_log_prob: one.log_prob, engine: "browser",
@@ -106,18 +107,22 @@ function asSent({ text, read }, { target_text: target, words }) {
 
 class Model {
   constructor({ model, manifest, weights, replay: packed }) {
-    Object.assign(this, model, { packed, precision: manifest.tensors[0].dtype, lately: { key: "" }, looked: { key: "" } });
+    Object.assign(this, model, { packed, precision: manifest.tensors[0].dtype });
+    this.lastTranslation = this.lastPass = { key: "" };
     this.network = new Network(model.config, model.generation_config, new Weights(manifest, weights));
     this.tokenizer = new Tokenizer(model.tokenizer);
     this.seenWords = Object.fromEntries(Object.entries(model.seen_words).map(([language, all]) => {
       const text = all.join("");
       return [language, { words: new Set(all), letters: new Set(`${text}${text.toUpperCase()} .,!?;:'-`) }];
     }));
+    this.ends = Object.fromEntries(Object.entries(model.sentence_rules).map(([language, rules]) =>
+      [language, new SentenceEnds(rules)]));
   }
 
   calibrator(language) { return this.calibration[language]?.steps ?? null; }
   sentenceCalibrator(language) { return this.calibration[language]?.sentences ?? null; }
   seen(language) { return this.seenWords[language] ?? null; }
+  sentenceEnds(language) { return this.ends[language]; }
 
   // What heads give when they are off, and feed-forward blocks of the decoder: their means over the example sentences
   // or, without these, over this translation.
@@ -135,11 +140,11 @@ class Model {
 
   // The languages asked for, or the first pair that fits.
   pair(source, target) {
-    const fits = (asked, own) => !asked || asked === "auto" || asked === own;
+    const fits = (wanted, own) => !wanted || wanted === "auto" || wanted === own;
     const pair = this.language_pairs.find(([from, to]) => fits(source, from) && fits(target, to));
     const all = this.language_pairs.map((one) => one.join(" to ")).join(", ");
-    const asked = [source && `from ${source}`, target && `to ${target}`].filter(Boolean).join(" ");
-    if (!pair) throw new Error(`this model does not translate ${asked}; choose ${all}`);
+    const wanted = [source && `from ${source}`, target && `to ${target}`].filter(Boolean).join(" ");
+    if (!pair) throw new Error(`this model does not translate ${wanted}; choose ${all}`);
     return pair;
   }
 
@@ -148,9 +153,9 @@ class Model {
     const pair = this.pair(body.source, body.target), { prefix } = body;
     const options = Object.fromEntries(OPTIONS.filter((name) => body[name] != null).map((name) => [name, body[name]]));
     const key = JSON.stringify([pair, text, prefix, options]), isWhole = !hooks.mixed;
-    if (isWhole && this.lately.key === key) return this.lately.found;
+    if (isWhole && this.lastTranslation.key === key) return this.lastTranslation.found;
     const found = await translated(this, pair, text, { prefix, options, hooks, pause });
-    if (isWhole) this.lately = { key, found };
+    if (isWhole) this.lastTranslation = { key, found };
     return found;
   }
 
@@ -168,8 +173,8 @@ class Model {
   forced(pair, { read, token_ids: ids, given }, hooks = {}) {
     const make = () => new Forced(this, pair, read, ids, given, hooks), key = JSON.stringify([pair, read, ids, given]);
     if (hooks.mixed) return make();
-    if (this.looked.key !== key) this.looked = { key, forced: make() };
-    return this.looked.forced;
+    if (this.lastPass.key !== key) this.lastPass = { key, forced: make() };
+    return this.lastPass.forced;
   }
 
   // The moments of the replay, unpacked when they are first asked for.

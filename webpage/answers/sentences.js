@@ -1,51 +1,99 @@
-// A text in sentences, and as the model reads it.  Placeholders, HTML and the detection of languages are the server's
-// (`text/segments.py`, `text/model_input.py`).
+// A text in sentences, as `text/segments.py` has them for a text without HTML.
 
 import { RULES } from "../data.js";
-import { splitWords } from "../model/words.js";
+import { EMOJI, MARK, keptParts, masked } from "./kept_parts.js";
 
-const { ABBREVIATION_LETTERS, COUNTERPARTS, EARLY_WORDS, REFERRING_PRONOUNS } = RULES;
-const ABBREVIATED = /(?:^|\s)(?:Mrs?|Ms|Dr|Prof|St)\.\s*$/;
-const SPACES = "\u00a0\u2000-\u200a\u202f\u3000";
+const { EARLY_WORDS, REFERRING_PRONOUNS } = RULES;
 const PLACES = [/(?<=[.!?…]['"”’»)]*)\s+/g, /(?<=[,;:–—])\s+/g, /\s+/g, /(?=.)/gu];  // to cut at, best first
+const W = "[\\p{L}\\p{N}_]";
+const LINE_BREAK = new RegExp("\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]"
+  + "|(?<![:\\\\])(?:\\\\[nrt])+(?![a-z0-9_])"
+  + "|(?<=\\s)[→⇒➔➜▶›](?=\\s)|(?<=\\p{L}\\s)>(?=\\s\\p{L})", "gu");
+const TABS = /(?<=[^\t])\t+(?=[^\t])/g;
+const EMOJI_END = new RegExp(`${W}\\s+${W}+(?:(?!${W})[^])*?(?:${EMOJI})\\s+(?=\\p{Lu})`, "gu");
+const ELLIPSIS = /…(?=['"”’»)]*\s+['"“‘«(¿¡]*[\p{Lu}\p{Lo}])/gu;  // ends a sentence
+const ABBREVIATED = new RegExp(  // St. in; e.g. near
+  `(?<!${W})(?:\\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\\p{L}\\.\\p{L})\\.(\\s+)(?=\\p{Ll})`, "gu");
+const LABEL = `[A-Z]{1,3}(?: @[\\p{L}\\p{N}_@]+)?|[a-z]|${W}+\\([\\p{L}\\p{N}_/-]{2,}\\)!?|[A-Z][\\p{L}\\p{N}_-]*-by`;
+const MARKS = new RegExp(  // of lists, headings, quotations and speech
+  `^\\s*(?:(?:[-*•>#–—]+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$))*`, "u");
+const BLANK = "(?![\\u200c\\u200d])[\\p{DI}\\p{Cf}\\p{Cc}]|\\s";
+const HEAD = new RegExp(`^(?:${BLANK}|[-–—]+\\s+|${MARK})+`, "u"), TAIL = new RegExp(`(?:${BLANK}|${MARK})+$`, "u");
 
-function sentencesOf(text, language) {
-  const found = [];
-  for (const { segment } of new Intl.Segmenter(language || "en", { granularity: "sentence" }).segment(text)) {
-    if (found.length && ABBREVIATED.test(found.at(-1))) found.push(found.pop() + segment);
-    else found.push(segment);
+const hasWords = (text) => /\p{L}/u.test(masked(text));
+
+// The sentences of a line.
+function sentencesOf(line, ends) {
+  const shown = line.replace(/(?![\0-\x7f])\p{White_Space}/gu, " ").replace(ELLIPSIS, ".");
+  const places = new Set([0, ...ends.of(masked(shown))]);
+  for (const { index, 0: { length } } of line.matchAll(EMOJI_END)) places.add(index + length);
+  for (const { index, 0: { length }, 1: gap } of line.matchAll(ABBREVIATED)) {
+    places.delete(index + length);
+    places.delete(index + length - gap.length);
   }
-  return found;
+  const all = [...places.add(line.length)].sort((a, b) => a - b);
+  return all.slice(1).map((end, i) => line.slice(all[i], end));
 }
-const hasWords = (text) => /\p{L}/u.test(text);
-export const countSentences = (text, language) => sentencesOf(text, language).filter(hasWords).length;
+export const countSentences = (text, ends) => sentencesOf(text, ends).filter(hasWords).length;
 function refersBack(sentence, language) {
   const words = sentence.match(/[\p{L}\p{M}]+/gu) ?? [], known = (REFERRING_PRONOUNS[language] ?? "").split(" ");
   return words.slice(0, EARLY_WORDS).some((word) => known.includes(word.toLowerCase()));
 }
 
-// { segments, between }: each sentence with those after it in its line that refer back, at most `together`; what has no
-// words stands between.  `first` sentences belong together anyway, for a prefix has as many.
-export function cut(text, language, { together, first = 1, fits }) {
-  const segments = [], between = [""], counts = [];
-  for (const sentence of sentencesOf(text, language)) {
-    const own = sentence.trim(), before = sentence.indexOf(own), rest = sentence.slice(before + own.length);
-    if (!hasWords(own)) { between.push(between.pop() + sentence); continue; }
-    const gap = between.at(-1) + sentence.slice(0, before);
-    const isOne = segments.length === 1 && counts[0] < first;
-    const goesOn = segments.length && !/[\n\r\u2028\u2029]/.test(gap) && counts.at(-1) < together
-      && refersBack(own, language) && fits(segments.at(-1) + gap + own);
-    if (isOne || goesOn) {
-      segments.push(segments.pop() + gap + own);
-      counts.push(counts.pop() + 1);
-      between.splice(-1, 1, rest);
-    } else {
-      between.splice(-1, 1, gap, rest);
-      segments.push(own);
-      counts.push(1);
-    }
+function split(text, pattern) {
+  const parts = [];
+  let done = 0;
+  for (const { index, 0: { length } } of text.matchAll(pattern)) {
+    parts.push(text.slice(done, index), text.slice(index, index + length));
+    done = index + length;
   }
-  return halved({ segments, between }, fits);
+  return [...parts, text.slice(done)];
+}
+
+// Each sentence of a text with those after it in its line that refer back, at most `together`.
+function partsOf(text, language, ends, together, fits) {
+  const parts = [], cells = (line) => line.match(TABS)?.length > 1 ? split(line, TABS) : [line];
+  for (const line of split(text, LINE_BREAK).flatMap(cells)) {
+    let joined = [];
+    for (const sentence of sentencesOf(line, ends)) {
+      const refers = joined.length && hasWords(joined.at(-1)) && refersBack(sentence, language);
+      if (!refers || joined.length === together || !fits(joined.join("") + sentence)) {
+        parts.push(joined.join(""));
+        joined = [];
+      }
+      joined.push(sentence);
+    }
+    parts.push(joined.join(""));
+  }
+  return parts;
+}
+
+// The span to translate in a part: without white space and marks at its ends, and parts to keep that colons separate.
+function edges(part) {
+  let start = MARKS.exec(part)[0].length, end = part.length - TAIL.exec(part)?.[0].length || part.length;
+  for (const one of keptParts(part)) {
+    const [after] = part.slice(one.end).match(/^\s*:\s+|^\s+(?=\p{Lu})/u) ?? [];
+    const isApart = after && (after.includes(":") || !/[{$%]/.test(part[start]));
+    if (one.start === start && isApart) start = one.end + after.length;
+    else if (/^[.!?]*$/.test(part.slice(one.end, end)) && /:\s+$/.test(part.slice(start, one.start)))
+      end = part.slice(0, one.start).trimEnd().length;
+  }
+  start += HEAD.exec(part.slice(start, end))?.[0].length ?? 0;
+  return [start, end - (TAIL.exec(part.slice(start, end))?.[0].length ?? 0)];
+}
+
+// { segments, between }: what is translated together, and the rest of the text around them.  The `first` segments stay
+// together, for a prefix has as many.
+export function cut(text, language, { ends, together, first = 1, fits }) {
+  const segments = [], between = [""];
+  for (const part of partsOf(text, language, ends, together, fits)) {
+    const [start, end] = hasWords(part) ? edges(part) : [0, 0], segment = part.slice(start, end);
+    if (!/\p{L}/u.test(segment)) { between.push(between.pop() + part); continue; }
+    between.push(between.pop() + part.slice(0, start), part.slice(end));
+    segments.push(segment);
+  }
+  const begun = join(segments.splice(0, first), ["", ...between.splice(1, first - 1), ""]);
+  return halved({ segments: begun ? [begun, ...segments] : [], between }, fits);
 }
 
 // With segments that are too long cut near their middles.
@@ -65,29 +113,3 @@ function halved({ segments, between }, fits) {
 }
 export const join = (texts, between) => between[0] + texts.map((text, i) => text + between[i + 1]).join("");
 
-// The text with plain quotation marks, dashes and spaces for those that the model has never read; text wholly in
-// capitals in lower case.
-export function readAs(text, known) {
-  const all = Object.entries({ ...COUNTERPARTS, " ": SPACES })
-    .map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
-  const read = all.reduce((read, [plain, others]) =>
-    read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), text);
-  return inCapitals(text) ? inLowerCase(read) : read;
-}
-
-// Text wholly in capitals, as `text/capitals.py` has it.
-export function inCapitals(text) {
-  const words = text.match(/\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}/gu) ?? [], longest = Math.max(0, ...words.map((one) => one.length));
-  const isSaid = longest === ABBREVIATION_LETTERS && (words.length > 1 || /[!?]/.test(text));
-  return (longest > ABBREVIATION_LETTERS || isSaid) && !/\p{Ll}/u.test(text);
-}
-const inLowerCase = (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])/gu, "I")
-  .replace(/(^|[.!?…]\s+)([^\p{L}\p{N}]*)(\p{Ll})/gu, (_, before, marks, first) => before + marks + first.toUpperCase());
-
-// The words that were not in the training text, but for marks and numbers; null where that is not known.
-export function unknownWords(seen, text, language) {
-  if (!seen) return null;
-  return splitWords(text, language).map((one) => one.text)
-    .filter((word) => !/^[\p{N}\p{P}\p{S}\p{Z}]+$/u.test(word) && !seen.words.has(folded(readAs(word, seen.letters))));
-}
-const folded = (word) => word.toLowerCase().replaceAll("ß", "ss");

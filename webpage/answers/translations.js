@@ -4,7 +4,8 @@
 import { sentenceChance } from "./probabilities.js";
 import { RULES } from "../data.js";
 import { beamSearch, greedy, logSum } from "../model/network.js";
-import { countSentences, cut, inCapitals, join, readAs, unknownWords } from "./sentences.js";
+import { inCapitals, readAs, unknownWords } from "./model_input.js";
+import { countSentences, cut, join } from "./sentences.js";
 
 const { MOST_ODDS, SHORT_SOURCE, SHORTEST_SHARE } = RULES;
 
@@ -82,7 +83,8 @@ function randomOf(numbers) {
 export async function translated(model, pair, given, { prefix = "", options, hooks, pause }) {
   const [from, to] = pair, { generation } = model.network, text = given.normalize("NFC");
   const start = prefix ? model.tokenizer.encode(prefix.normalize("NFC")).ids.slice(0, -1) : [];
-  const whole = new Passages(model, pair, { options, hooks, pause, first: prefix ? countSentences(prefix, to) : 1 });
+  const whole = new Passages(model, pair, { options, hooks, pause,
+    first: prefix ? countSentences(prefix, model.sentenceEnds(to)) || 1 : 1 });
   const tree = await whole.read(text, generation.source_sentences ?? 1, start);
   const hypotheses = whole.hypotheses(tree), [best] = hypotheses, { parts } = whole;
   const sentences = model.sentenceCalibrator(to);
@@ -111,18 +113,20 @@ class Passages {
   // `start` are the tokens that its translation begins with.
   async read(text, together, start) {
     const first = start.length ? this.first : 1, texts = [];
-    const { segments, between } = cut(text, this.pair[0], { together, first, fits: (one) => this.fits(one) });
+    const { segments, between } = cut(text, this.pair[0], {
+      ends: this.model.sentenceEnds(this.pair[0]), together, first, fits: (one) => this.fits(one) });
     for (const [i, segment] of segments.entries()) texts.push(await this.segment(segment, i ? [] : start));
     return { texts, between };
   }
 
   // One by one, if the translation of several sentences has lost or added one.
   async segment(text, start) {
-    const { model, pair, pair: [from, to], options, hooks } = this, count = countSentences(text, from);
+    const { model, pair, pair: [from, to], options, hooks } = this;
+    const count = countSentences(text, model.sentenceEnds(from));
     await this.pause();
     const read = readAs(text, this.known), written = searched(model, pair, read, { start, options, hooks });
     const found = inCapitals(text) ? written.map((one) => ({ ...one, text: one.text.toUpperCase() })) : written;
-    const complete = found.filter((one) => count < 2 || countSentences(one.text, to) === count);
+    const complete = found.filter((one) => count < 2 || countSentences(one.text, model.sentenceEnds(to)) === count);
     if (!complete.length && count > (start.length ? this.first : 1)) {
       this.oneByOne = true;
       return this.read(text, 1, start);

@@ -1,0 +1,34 @@
+// A text as the model reads it: what `text/model_input.py` does with a text without placeholders and HTML.
+
+import { RULES } from "../data.js";
+import { splitWords } from "../model/words.js";
+
+const { ABBREVIATION_LETTERS, COUNTERPARTS } = RULES;
+const SPACES = "\u00a0\u2000-\u200a\u202f\u3000";
+
+// The text with plain quotation marks, dashes and spaces for those that the model has never read; text wholly in
+// capitals in lower case.
+export function readAs(text, known) {
+  const all = Object.entries({ ...COUNTERPARTS, " ": SPACES })
+    .map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
+  const read = all.reduce((read, [plain, others]) =>
+    read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), text);
+  return inCapitals(text) ? inLowerCase(read) : read;
+}
+
+// Text wholly in capitals, as `text/capitals.py` has it.
+export function inCapitals(text) {
+  const words = text.match(/\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}/gu) ?? [], longest = Math.max(0, ...words.map((one) => one.length));
+  const isSaid = longest === ABBREVIATION_LETTERS && (words.length > 1 || /[!?]/.test(text));
+  return (longest > ABBREVIATION_LETTERS || isSaid) && !/\p{Ll}/u.test(text);
+}
+const inLowerCase = (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])/gu, "I")
+  .replace(/(^|[.!?…]\s+)([^\p{L}\p{N}]*)(\p{Ll})/gu, (_, before, marks, first) => before + marks + first.toUpperCase());
+
+// The words that were not in the training text, but for marks and numbers; null where that is not known.
+export function unknownWords(seen, text, language) {
+  if (!seen) return null;
+  return splitWords(text, language).map((one) => one.text)
+    .filter((word) => !/^[\p{N}\p{P}\p{S}\p{Z}]+$/u.test(word) && !seen.words.has(folded(readAs(word, seen.letters))));
+}
+const folded = (word) => word.toLowerCase().replaceAll("ß", "ss");
