@@ -130,10 +130,10 @@ function isOneVector(matrix) {
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
-  const { weight } = network.shared, asked = (isAnalogy ? names : [names[0]]).map((one) => idsOf(tokenizer, one));
+  const { weight } = network.shared, wordIds = (isAnalogy ? names : [names[0]]).map((one) => idsOf(tokenizer, one));
   const rowOf = (id) => weight.subarray(id * network.D, (id + 1) * network.D);
-  const [first, second, third] = asked.map((ids) => meanOf(ids.map(rowOf)));
-  const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(asked.flat());
+  const [first, second, third] = wordIds.map((ids) => meanOf(ids.map(rowOf)));
+  const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(wordIds.flat());
   const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
   const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
   const nearest = bestOf(scores, NEAR), rounded = (one) => list(one, (value) => +value.toFixed(4));

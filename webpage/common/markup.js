@@ -67,9 +67,9 @@ export function segment(label, act, name, options, chosen, tip = "") {
     options.map((one) => button([one].flat()))}</span>`;
 }
 // A slider from 0 to `last`, and what its value stands for.
-export const slide = (label, last, value, attributes, said) => html`<label class="slide second"><span>${
+export const slide = (label, last, value, attributes, valueText) => html`<label class="slide second"><span>${
   label}</span><input type="range" min="0" max="${last}" value="${value}" ${attributes}
-  aria-valuetext="${said}"><output>${said}</output></label>`;
+  aria-valuetext="${valueText}"><output>${valueText}</output></label>`;
 // A button that opens the menu of this name.
 export const opener = (state, name, label, more = html`class="tool second"`) => html`<button data-menu="${name}"
   data-k="${name}" aria-haspopup="menu" aria-expanded="${state.menu === name}" ${more}>${label}</button>`;

@@ -39,11 +39,11 @@ export function cells({ rows, columns, mirrored }, values, options) {
     transform="translate(${x(c + 0.6)} ${top - 6}) rotate(${tilt})">${elided(one.label, 14)}</text>`;
   const square = (value, r, c) => {
     if (value === null) return "";
-    const colour = shade(value, tone, theme), said = written(value, r, c);
+    const colour = shade(value, tone, theme), valueText = written(value, r, c);
     const number = html`<text x="${x(c) + size / 2}" y="${y(r + 0.66)}" text-anchor="middle" font-size="11"
-      fill="${inkOn(colour)}">${said}</text>`;
+      fill="${inkOn(colour)}">${valueText}</text>`;
     return html`<rect x="${x(c)}" y="${y(r)}" width="${size - 1}" height="${size - 1}" rx="2"
-      fill="${css(colour)}"><title>${rows[r].label}, ${columns[c].label}: ${said}</title></rect>${
+      fill="${css(colour)}"><title>${rows[r].label}, ${columns[c].label}: ${valueText}</title></rect>${
       numbers && Math.abs(value) >= SHOWN ? number : ""}`;
   };
   return html`${columns.map(column)}${rows.map((one, r) => html`<text x="${left - 6}" y="${y(r + 0.7)}"

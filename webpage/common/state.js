@@ -73,24 +73,25 @@ export function toAddress(state) {
 
 // The state that an address asks for; invalid parts are ignored.
 function fromAddress(query) {
-  const asked = new URLSearchParams(query), found = {}, options = found.options = {};
-  if ((asked.get("text") || "").trim()) found.text = asked.get("text");
+  const params = new URLSearchParams(query), found = {}, options = found.options = {};
+  if ((params.get("text") || "").trim()) found.text = params.get("text");
   for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"], ["against", "against"]]) {
-    if (asked.get(name)) found[key] = asked.get(name);
+    if (params.get(name)) found[key] = params.get(name);
   }
-  const [kind, layer, head] = (asked.get("look") || "").split(",");
+  const [kind, layer, head] = (params.get("look") || "").split(",");
   if (KINDS.includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
     Object.assign(found, { head: { kind, layer: +layer, head: +head }, pinned: true });
   }
   for (const [name, values] of Object.entries(ALLOWED)) {
-    if (values.includes(asked.get(name))) found[name] = asked.get(name);
+    if (values.includes(params.get(name))) found[name] = params.get(name);
   }
-  const take = (name, into, key = name) => { if (/^\d{1,4}$/.test(asked.get(name))) into[key] = +asked.get(name); };
+  const take = (name, into, key = name) => { if (/^\d{1,4}$/.test(params.get(name))) into[key] = +params.get(name); };
   take("word", found);
   take("part", found);
   take("shown", found, "alternative");
   for (const name of ["num_beams", "alternatives", "top_k", "seed"]) take(name, options);
-  for (const name of ["temperature", "top_p"]) if (Number(asked.get(name)) > 0) options[name] = Number(asked.get(name));
+  for (const name of ["temperature", "top_p"])
+    if (Number(params.get(name)) > 0) options[name] = Number(params.get(name));
   return found;
 }
 

@@ -30,8 +30,8 @@ function wayTo(steps, step, number) {
 function drawn({ steps, hypotheses, length_penalty: penalty }, trace) {
   const [, code] = trace.languages, isSpecial = (text) => TAG.test(text) || /^<.*>$/.test(text);
   const nameOf = (text) => bare(trace.label({ text, special: isSpecial(text) }, "target", 0));
-  const tall = Math.max(...steps.map((step) => step.length)), path = wayTo(steps, ...hypotheses[0].slice(0, 2));
-  const width = steps.length * COLUMN + 20, height = (tall + 1) * LINE;
+  const mostNodes = Math.max(...steps.map((step) => step.length)), path = wayTo(steps, ...hypotheses[0].slice(0, 2));
+  const width = steps.length * COLUMN + 20, height = (mostNodes + 1) * LINE;
   const x = (step) => 10 + step * COLUMN, y = (number) => (number + 1) * LINE;
   const best = (step, number) => path.has(`${step} ${number}`) ? "best" : "";
   const edge = ([, parent], step, number) => {

@@ -34,8 +34,8 @@ export const alike = {
   },
 };
 
-const neighbours = ({ near }) => html`<ol class="near">${near.map(([text, value, asked]) => html`<li><span>${
-  bare(text)}${asked ? html` <small class="soft">entered</small>` : ""}</span><span
+const neighbours = ({ near }) => html`<ol class="near">${near.map(([text, value, isEntered]) => html`<li><span>${
+  bare(text)}${isEntered ? html` <small class="soft">entered</small>` : ""}</span><span
   class="soft">${value.toFixed(2)}</span></li>`)}</ol>`;
 
 function plane({ points, shares, distances }, lines, lab) {

@@ -26,7 +26,7 @@ export const attention = {
   needs: () => [WORDS, rowAt(ROW), rowAt(FOUND)],
   control(state, answers) {
     const { count } = seen(state, answers), most = answers[1].query.length;
-    return slider("Products added", "count", { most, value: count, said: `${count} of ${most}` });
+    return slider("Products added", "count", { most, value: count, valueText: `${count} of ${most}` });
   },
   picture(state, answers, lesson, theme) {
     const [, row] = answers, { words, count, found, asker } = seen(state, answers);

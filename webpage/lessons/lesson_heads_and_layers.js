@@ -46,8 +46,8 @@ export const headsAndLayers = {
     const names = (all) => all.map((one) => one.label), written = (value) => Math.round(100 * value);
     const { height, drawn } = map(names(rows), names(columns), at, { theme, tone: TONES[head.kind], written });
     const costs = costBars(lesson, head), narrow = isNarrow();
-    const [tall, whole] = narrow ? [height, drawn] : [Math.max(height, costs.height), html`${drawn}${costs.drawn}`];
-    return html`${picture(`The map of ${headTitle(head)}`, tall, whole)}<div class="more">${
+    const [total, whole] = narrow ? [height, drawn] : [Math.max(height, costs.height), html`${drawn}${costs.drawn}`];
+    return html`${picture(`The map of ${headTitle(head)}`, total, whole)}<div class="more">${
       narrow && picture("The cost of each head", costs.height, costs.drawn)}<p class="fine">Rows look at columns,
       and numbers are per cent. Each bar shows what the right word loses without one head, on unseen sentences. The
       costliest head comes first. The coloured bar is this head.</p></div>`;

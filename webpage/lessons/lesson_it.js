@@ -62,7 +62,7 @@ function tinted(row, y) {
 // One sentence with what was done to it: its title, where the head looks, and the chances, from y down.
 function group({ title, note = "", row = [], chances }, y) {
   const words = tinted(row, y + 52), down = row.length ? words.end + 22 : y + 18;
-  const lines = PRONOUNS.map((label) => ({ label, value: chances[label], said: chance(chances[label]),
+  const lines = PRONOUNS.map((label) => ({ label, value: chances[label], valueText: chance(chances[label]),
     tone: chances[label] > EVEN ? "blue" : "edge", how: chances[label] > EVEN ? "bold" : "" }));
   return { end: down + 56, drawn: html`${text(0, y, title, { how: "bold" })}${text(0, y + 24, note, { how: "soft" })}${
     words.drawn}${bars(lines, { y: down, most: 1, height: 28, left: labelRoom(lines) })}` };

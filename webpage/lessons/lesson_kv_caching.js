@@ -58,7 +58,7 @@ function triangles(trace, steps, answered) {
 // The key of the watched word, from then and, once the question is answered, from now.
 function twoKeys({ word, answered }, early, late, y, theme) {
   const [then, now] = watched(early, late), narrow = isNarrow(), x = narrow ? 150 : 260, name = WORDS[WATCHED][0];
-  const line = (numbers, y, said) => html`${text(0, y + 12, said, { how: "soft" })}${
+  const line = (numbers, y, caption) => html`${text(0, y + 12, caption, { how: "soft" })}${
     strip(numbers, { x, y, width: roomOf() - x, theme })}`;
   return html`${word > WATCHED ? line(then, y, narrow ? `key of ${name}, then` : `key of ${name}, when it was read`)
     : text(0, y + 12, `${name} is not read yet: it has no key`, { how: "soft" })}${
@@ -69,9 +69,9 @@ function twoKeys({ word, answered }, early, late, y, theme) {
 function measured({ lengths, ms: [kept, again] }) {
   const lines = [{ values: again, tone: "orange", name: "without the cache" },
     { values: kept, tone: "green", name: "with the cache" }], most = Math.max(...again, ...kept);
-  const name = ({ values, tone, name: said }) => html`<text x="${roomOf() - 54}" y="${(
+  const name = ({ values, tone, name: caption }) => html`<text x="${roomOf() - 54}" y="${(
     10 + (1 - values.at(-1) / most) * (CURVES - FOOT)).toFixed(1)}" text-anchor="end"
-    fill="${toneOf(tone)}">${said}</text>`;
+    fill="${toneOf(tone)}">${caption}</text>`;
   return html`${curves(lengths, lines, { height: CURVES, least: 0, most, bottom: "tokens already written" })}${
     lines.map(name)}`;
 }
@@ -83,7 +83,7 @@ export const kvCaching = {
   start: { word: START, answered: false },
   needs: ({ word }) => [["look", { maps: KINDS }], keysAfter(WATCHED + 1), keysAfter(Math.max(word, WATCHED + 1))],
   control: ({ word }) => slider("Word that is written", "word", { most: WORDS.length - 1, value: word,
-    said: WORDS[word][0] }),
+    valueText: WORDS[word][0] }),
   picture(state, [answer, early, late], { result }, theme) {
     const { word, answered } = state, trace = traceIn(answer);
     const { height, drawn } = triangles(trace, readBefore(answer, word), answered), foot = height + 14;

@@ -35,7 +35,7 @@ export const lastVector = {
   needs: () => [["look", { maps: KINDS }], ["inside", { tool: "layers" }]],
   control(state, answers) {
     const layer = layerOf(state, answers), most = lastOf(answers);
-    return slider("Read the vector", "layer", { most, value: layer, said: nameOf(layer, most) });
+    return slider("Read the vector", "layer", { most, value: layer, valueText: nameOf(layer, most) });
   },
   picture(state, answers, lesson, theme, isAnswered) {
     const steps = stepsOf(answers), narrow = isNarrow(), left = narrow ? 4 : 20, height = lineHeight();

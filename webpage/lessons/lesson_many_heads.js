@@ -1,7 +1,7 @@
 // Lesson 5: the heads of one layer side by side, for one word; and each of them switched off.
 
 import { CAT, best, buttons, picture, roomOf, text } from "./lesson_parts.js";
-import { atLeast, part, told } from "./lesson_row.js";
+import { atLeast, part, briefly } from "./lesson_row.js";
 import { chanceAt, chanceWithout, traceIn } from "./lesson_trace.js";
 import { html, isNarrow, listed } from "../common/markup.js";
 import { KINDS } from "../common/trace.js";
@@ -92,7 +92,7 @@ function panel({ shares, most, without }, h, { x, wide, row, word, isOff }) {
     const long = Math.max(1, share * room), y = 30 + i * row, how = i === most ? "bold" : "soft";
     return html`<rect x="${x}" y="${y + 4}" width="${long.toFixed(1)}" height="${row - 9}" rx="2"
       fill="var(--${i === most ? "green" : "slate"})"/>${share < SHOWN ? "" : text(x + long + 4, y + row * 0.66,
-      told(share), { how })}`;
+      briefly(share), { how })}`;
   };
   return html`<g opacity="${isOff ? 0.3 : 1}">${text(x, 16, `head ${h + 1}`, { how: "bold" })}${shares.map(bar)}</g>${
     isOff ? [text(x, under + 18, isNarrow() ? "off" : "switched off", { how: "soft" }),

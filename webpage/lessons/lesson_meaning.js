@@ -26,7 +26,7 @@ export const meaning = {
   needs: () => [],
   control({ at }, answers, lesson) {
     const last = recorded(lesson, "steps").steps.length - 1;
-    return slider("Fine-tuning", "at", { most: last, value: Math.min(at, last), said: when(moment(lesson, at)) });
+    return slider("Fine-tuning", "at", { most: last, value: Math.min(at, last), valueText: when(moment(lesson, at)) });
   },
 
   picture({ at }, answers, lesson) {

@@ -25,7 +25,8 @@ export const overfitting = {
   needs: () => [],
   control(state, answers, lesson) {
     const { steps } = losses(lesson), at = placeOf(state, steps);
-    return slider("Steps of training", "at", { most: steps.length - 1, value: at, said: `${steps[at]} of ${steps.at(-1)}` });
+    return slider("Steps of training", "at", { most: steps.length - 1, value: at,
+      valueText: `${steps[at]} of ${steps.at(-1)}` });
   },
 
   picture(state, answers, lesson, theme, isAnswered) {

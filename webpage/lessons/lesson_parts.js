@@ -34,10 +34,10 @@ export function buttons(label, name, options, chosen) {
 }
 
 // A slider over the numbers from `least` to `most`; `said` is what its value stands for, in words or with its unit.
-export const slider = (label, name, { least = 0, most, step = 1, value, said = String(value) }) => html`<label
+export const slider = (label, name, { least = 0, most, step = 1, value, valueText = String(value) }) => html`<label
   class="slider"><span class="ask-for">${label}</span><input type="range" min="${least}" max="${most}" step="${step}"
-  value="${value}" data-slide="${name}" data-k="slide-${name}" aria-valuetext="${said}"><output>${
-  said}</output></label>`;
+  value="${value}" data-slide="${name}" data-k="slide-${name}" aria-valuetext="${valueText}"><output>${
+  valueText}</output></label>`;
 
 // --- pictures
 
@@ -69,10 +69,10 @@ export const mostOf = (...vectors) => Math.max(1e-9, ...vectors.flat(Infinity).m
 export function strips(rows, { y = 0, most = mostOf(rows.map((one) => one.numbers)), left = labelRoom(rows),
   right = 0, height = rowOf(rows.length), theme }) {
   const size = { x: left, width: roomOf() - left - right, height: height * .68, most, theme };
-  const row = ({ label, numbers, said = "", how = "" }, i) => html`${
+  const row = ({ label, numbers, valueText = "", how = "" }, i) => html`${
     text(left - 8, y + (i + .68) * height, label, { how, anchor: "end" })}${
     strip(numbers, { ...size, y: y + (i + .16) * height })}${
-    text(roomOf(), y + (i + .68) * height, said, { how: `${how} figure`, anchor: "end" })}`;
+    text(roomOf(), y + (i + .68) * height, valueText, { how: `${how} figure`, anchor: "end" })}`;
   return html`${rows.map(row)}`;
 }
 
@@ -82,12 +82,12 @@ export function bars(rows, { y = 0, most = mostOf(rows.map((one) => one.value)),
   height = rowOf(rows.length) }) {
   const isMixed = rows.some((one) => one.value < 0), all = roomOf() - left - right, room = isMixed ? all / 2 : all;
   const zero = left + all - room, scale = room / most;
-  const bar = ({ label, value, said = figure(value), tone = value < 0 ? "orange" : "blue", how = "" }, i) => {
+  const bar = ({ label, value, valueText = figure(value), tone = value < 0 ? "orange" : "blue", how = "" }, i) => {
     const middle = y + i * height + height / 2, wide = Math.min(room, Math.abs(value) * scale);
     const x = (value < 0 ? zero - wide : zero).toFixed(1), width = Math.max(1, wide).toFixed(1);
     return html`${text(left - 8, middle + 5, label, { how, anchor: "end" })}<rect x="${x}" y="${middle - 6}"
       width="${width}" height="12" rx="2" fill="${toneOf(tone)}"/>${
-      text((zero + (value < 0 ? 0 : wide) + 8).toFixed(1), middle + 5, said, { how: `${how} figure` })}`;
+      text((zero + (value < 0 ? 0 : wide) + 8).toFixed(1), middle + 5, valueText, { how: `${how} figure` })}`;
   };
   return html`${rows.map(bar)}`;
 }

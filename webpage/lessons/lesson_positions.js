@@ -15,7 +15,7 @@ const SAME = 0.001;  // a smaller change of a chance is rounding
 const NUMBERS = Array.from({ length: SHOWN }, (_, n) => 8 * Math.floor(n / 2) + n % 2);
 const wave = (place, i) => (i % 2 ? Math.cos : Math.sin)(place / 10_000 ** ((i - i % 2) / WIDTH));
 
-const asked = (positions) => [ENGLISH, SWAPPED].map((words) => ["inside",
+const questions = (positions) => [ENGLISH, SWAPPED].map((words) => ["inside",
   { tool: "positions", text: words.join(" ").replace(" .", "."), translation: TRANSLATION, positions }]);
 const stepOf = ({ tokens }, word) => tokens.findIndex((one) => bare(one) === word);
 const chanceOf = (answer, word) => answer.chances[stepOf(answer, word)];
@@ -29,7 +29,7 @@ export const positions = {
     each word’s own: its <b>position</b>. A formula makes it from sines and cosines of many speeds, like the pointers of
     many clocks. Fast ones are on the left, slow ones on the right.`,
   start: { on: true },
-  needs: ({ on }) => asked(on),
+  needs: ({ on }) => questions(on),
   control: ({ on }) => buttons("Positions", "on", [[true, "on"], [false, "off"]], on),
 
   picture({ on }, answers, lesson, theme) {
@@ -58,7 +58,7 @@ export const positions = {
     question: html`Positions are switched off, and <i>goat</i> and <i>wolf</i> change places. What happens to the chances of
       the French words?`,
     options: ["They change as much as with positions", "They change, but less", "None of them changes"],
-    needs: [...asked(true), ...asked(false)],
+    needs: [...questions(true), ...questions(false)],
     right: (answers) => {
       const [on, off] = [most(answers.slice(0, 2)), most(answers.slice(2))];
       return off < SAME ? 2 : off < on / 2 ? 1 : 0;

@@ -25,14 +25,14 @@ export const recurrence = {
   control({ at }, answers, lesson) {
     const last = recorded(lesson, "lengths").lengths.length - 1;
     return slider("Length of the text", "at", { most: last, value: Math.min(at, last),
-      said: `${shares(lesson, at).length} tokens` });
+      valueText: `${shares(lesson, at).length} tokens` });
   },
 
   picture({ at }, answers, lesson) {
     const { length, of } = shares(lesson, at), high = isNarrow() ? 77 : 96;
     return html`${picture(`What is left of each of ${length} tokens in the last state of four networks`,
-      high * Object.keys(NETWORKS).length, html`${Object.entries(NETWORKS).map(([name, said], i) =>
-        row(said, of[name], i * high, high))}`)}<p class="key">From the first token (orange) to the last. The line marks a
+      high * Object.keys(NETWORKS).length, html`${Object.entries(NETWORKS).map(([name, title], i) =>
+        row(title, of[name], i * high, high))}`)}<p class="key">From the first token (orange) to the last. The line marks a
       share of 1. Bars end at ${MOST}.</p>`;
   },
 
@@ -66,9 +66,10 @@ export const recurrence = {
 function row(name, values, y, height) {
   const wide = roomOf() / values.length, top = 22, room = height - top - 10;
   const bar = (value, s) => {
-    const tall = Math.max(1, Math.min(value, MOST) / MOST * room);
-    return html`<rect x="${(s * wide + 1).toFixed(1)}" y="${(y + top + room - tall).toFixed(1)}" width="${
-      Math.max(1, wide - 2).toFixed(1)}" height="${tall.toFixed(1)}" rx="2" fill="${toneOf(s ? "slate" : "orange")}"/>`;
+    const barHeight = Math.max(1, Math.min(value, MOST) / MOST * room);
+    return html`<rect x="${(s * wide + 1).toFixed(1)}" y="${(y + top + room - barHeight).toFixed(1)}" width="${
+      Math.max(1, wide - 2).toFixed(1)}" height="${barHeight.toFixed(1)}" rx="2" fill="${
+      toneOf(s ? "slate" : "orange")}"/>`;
   };
   return html`${text(0, y + 14, name, { how: "bold" })}${text(roomOf(), y + 14, `first token: ${few(values[0])}`,
     { how: "figure", anchor: "end" })}${values.map(bar)}<path class="at" d="M0,${y + top + room / MOST}H${roomOf()}"/>`;

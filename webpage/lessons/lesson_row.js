@@ -20,7 +20,7 @@ export const part = (value) => value === 0 || value === 1 ? `${100 * value}%`
   : value >= 0.995 ? "over 99%" : value < 0.005 ? "under 1%" : `${Math.round(100 * value)}%`;
 
 // The same, short enough for a phone.
-export const told = (share) => isNarrow() ? part(share).replace("over ", ">").replace("under ", "<") : part(share);
+export const briefly = (share) => isNarrow() ? part(share).replace("over ", ">").replace("under ", "<") : part(share);
 // The least of some chances, in words.
 export const atLeast = (p) => p >= CERTAIN ? chance(p) : `${chance(p)} or more`;
 
@@ -58,16 +58,16 @@ export function rowPicture(label, row, words, options) {
   const chosen = shown[best(shown.map((i) => shares[i]))], place = (y) => boxOf(at, at.last, y);
   const vector = ([name, does, numbers, what], n) => {
     const y = at.top + n * at.row, label = isNarrow() ? name : `${name} ${does}`;
-    return [said(at, y, at.label, label, "bold", "end"), strip(numbers, { ...boxOf(at, at.products, y), theme }),
-      said(at, y, at.products[1] + 10, what, "soft")];
+    return [textAt(at, y, at.label, label, "bold", "end"), strip(numbers, { ...boxOf(at, at.products, y), theme }),
+      textAt(at, y, at.products[1] + 10, what, "soft")];
   };
   const line = (i, n) => {
     const y = end - (shown.length - n) * at.row, isHidden = masked && !allowed[i];
     const how = isHidden ? "soft" : i === chosen ? "bold" : "", name = `${how} ${i < 2 ? "slanted" : ""}`;
     return [i === chosen ? html`<rect x="0" y="${y}" width="${roomOf()}" height="${at.row - 1}" rx="4"
-      fill="var(--green-t)"/>` : "", said(at, y, at.label, words[i], name, "end"),
+      fill="var(--green-t)"/>` : "", textAt(at, y, at.label, words[i], name, "end"),
     added(products[i], count, boxOf(at, at.products, y), most.product, theme),
-    scored(scores[i], most.score, at, y, how), isHidden ? said(at, y, at.share[0], "hidden", "soft")
+    scored(scores[i], most.score, at, y, how), isHidden ? textAt(at, y, at.share[0], "hidden", "soft")
       : shared(shares[i], allowed[i], at, y, how),
     last.draw && !isHidden ? last.draw(i, shares, place(y)) : ""];
   };
@@ -75,13 +75,13 @@ export function rowPicture(label, row, words, options) {
     { how: "soft" }), text(at.score[1], heads, head, { how: "soft", anchor: "end" }),
   text(at.share[0], heads, "share", { how: "soft" }),
   text(roomOf(), heads, last.head ?? "", { how: "soft", anchor: "end" })];
-  const foot = last.foot ? [said(at, end + 6, at.last[0] - 8, "added up, this is passed on:", "bold", "end"),
+  const foot = last.foot ? [textAt(at, end + 6, at.last[0] - 8, "added up, this is passed on:", "bold", "end"),
     last.foot(shares, place(end + 6))] : [];
   return picture(label, end + (last.foot ? at.row + 12 : 4),
     [formula(step, query.length), vectors.map(vector), titles, shown.map(line), foot]);
 }
 
-const said = (at, y, x, words, how, anchor = "start") => text(x, y + at.row * 0.7, words, { how, anchor });
+const textAt = (at, y, x, words, how, anchor = "start") => text(x, y + at.row * 0.7, words, { how, anchor });
 const boxOf = ({ row }, [x, end], y) =>
   ({ x, y: +(y + row * 0.18).toFixed(1), width: end - x, height: +(row * 0.64).toFixed(1) });
 
@@ -96,13 +96,13 @@ function added(products, count, box, most, theme) {
 function scored(score, most, at, y, how) {
   const [x, end] = at.score, wide = Math.max(1, Math.abs(score) / most * (end - x - 52)).toFixed(1);
   return html`${isNarrow() ? "" : html`<rect x="${x}" y="${y + at.row / 2 - 4}" width="${wide}" height="8" rx="2"
-    fill="var(--${score < 0 ? "orange" : "blue"})"/>`}${said(at, y, end, figure(score), `${how} figure`, "end")}`;
+    fill="var(--${score < 0 ? "orange" : "blue"})"/>`}${textAt(at, y, end, figure(score), `${how} figure`, "end")}`;
 }
 
 function shared(share, isAllowed, at, y, how) {
   const [x, end] = at.share, wide = Math.max(1, share * (end - x)).toFixed(1);
   return html`<rect x="${x}" y="${y + at.row / 2 - 5}" width="${wide}" height="10" rx="2"
-    fill="var(--${isAllowed ? "green" : "purple"})"/>${said(at, y, x + +wide + 5, told(share), `${how} figure`)}`;
+    fill="var(--${isAllowed ? "green" : "purple"})"/>${textAt(at, y, x + +wide + 5, briefly(share), `${how} figure`)}`;
 }
 
 // The formula: on a pill what the lesson is about, in ink what came before it, in grey what is still to come.

@@ -34,8 +34,8 @@ export const scaling = {
   control(state, answers) {
     const { divisor } = seen(state, answers), isModel = Math.abs(divisor - rootOf(answers[1])) < 1e-9;
     const value = state.step ?? Math.round(2 * Math.log2(divisor));
-    const said = `${divided(divisor)}${isModel ? ", as in the model" : ""}`;
-    return slider("Divide the scores by", "step", { most: STEPS, value, said });
+    const valueText = `${divided(divisor)}${isModel ? ", as in the model" : ""}`;
+    return slider("Divide the scores by", "step", { most: STEPS, value, valueText });
   },
   picture(state, answers, lesson, theme, isAnswered) {
     const { divisor, words, asker } = seen(state, answers), head = `÷ ${divided(divisor)}`;

@@ -24,12 +24,12 @@ export const similarity = {
   start: { times: 1 },
   needs: () => [["inside", { tool: "near", word: WORD }]],
   control: ({ times }, [answer]) => slider(html`Length of <i>${neighbours(answer, 1)[1].name}</i>`, "times",
-    { least: 0.5, most: MOST, step: 0.25, value: times, said: `× ${figure(times, 2)}` }),
+    { least: 0.5, most: MOST, step: 0.25, value: times, valueText: `× ${figure(times, 2)}` }),
 
   picture({ times }, [answer]) {
     const both = neighbours(answer, times), high = isNarrow() ? 130 : 230, row = isNarrow() ? 22 : 28;
     const compared = (by, title, most, y) => html`${text(0, y, title, { how: "soft" })}${bars(both.map((one, i) => ({
-      label: one.name, value: one[by], said: figure(one[by], 3), tone: TONES[i],
+      label: one.name, value: one[by], valueText: figure(one[by], 3), tone: TONES[i],
       how: one === winner(both, by) ? "bold" : "" })), { y: y + 6, most, height: row })}`;
     return html`${picture(`The vectors of ${WORD} and two neighbours, their cosines and dot products`, high + 68 + 4 * row,
       html`${arrows(answer, both, high)}${compared("cosine", `cosine with ${WORD}`, 1, high + 24)}${

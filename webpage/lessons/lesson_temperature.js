@@ -25,10 +25,11 @@ function sharesAt(answer, warmth) {
   const total = record.log_sums[step][record.temperatures.findIndex((one) => Math.abs(one - warmth) < 1e-6)];
   const wordAt = (one, i) => ({ label: bare(one.text), score: logs[i] - logs[0],
     share: Math.exp((logs[i] - logs[0]) / warmth - total) });
-  const [first, second, ...next] = top.slice(0, SHOWN).map(wordAt).map((one) => ({ ...one, said: chance(one.share) }));
+  const [first, second, ...next] = top.slice(0, SHOWN)
+    .map(wordAt).map((one) => ({ ...one, valueText: chance(one.share) }));
   const rest = 1 - first.share - second.share, whole = (one) => Math.round(100 * one.share);
   const others = { label: "all others", score: null, share: rest,
-    said: rest < 0.01 ? chance(rest) : `${100 - whole(first) - whole(second)}%` };
+    valueText: rest < 0.01 ? chance(rest) : `${100 - whole(first) - whole(second)}%` };
   return [first, second, others, ...next.map((one) => ({ ...one, label: `└ ${one.label}`, isPart: true }))];
 }
 
@@ -37,9 +38,9 @@ function columns(answer, warmth) {
   const plain = sharesAt(answer, 1), now = sharesAt(answer, warmth), narrow = isNarrow(), bar = narrow ? 34 : 140;
   const [score, divided, before, after] = narrow ? [104, 148, 164, 256] : [150, 236, 290, 530];
   const right = (x, y, words) => text(x, y, words, { how: "figure", anchor: "end" });
-  const shareAt = (x, y, { share, said, isPart }, tone) => html`<rect x="${x}" y="${y - 11}" width="${
+  const shareAt = (x, y, { share, valueText, isPart }, tone) => html`<rect x="${x}" y="${y - 11}" width="${
     Math.max(1, share * bar).toFixed(1)}" height="12" rx="2" fill="${toneOf(tone)}"/>${
-    text(x + Math.max(1, share * bar) + 6, y, said, { how: `figure ${isPart ? "soft" : ""}` })}`;
+    text(x + Math.max(1, share * bar) + 6, y, valueText, { how: `figure ${isPart ? "soft" : ""}` })}`;
   const row = (one, i) => {
     const { label, score: own, isPart } = one;
     const y = TOP + i * ROW + 18, isWord = own !== null;
@@ -70,7 +71,7 @@ export const temperature = {
   start: { stop: 0, answered: false },
   needs: () => [["look", { text: TEXT, translation: TRANSLATION, maps: KINDS }]],
   control: ({ stop }) => slider("Temperature", "stop", { least: -MOST * EACH, most: MOST * EACH, value: stop,
-    said: written(warmthOf(stop)) }),
+    valueText: written(warmthOf(stop)) }),
   picture({ stop, answered }, [answer], lesson) {
     const warmth = warmthOf(stop), height = TOP + (SHOWN + 1) * ROW + 24;
     return html`${picture("Scores and shares of the likeliest words of one step", height, columns(answer, warmth))}
@@ -86,7 +87,7 @@ export const temperature = {
     const [first, second, others] = sharesAt(answer, warmthOf(stop));
     return html`At temperature <b>${written(warmthOf(stop))}</b>, <i>${first.label}</i> has <b>${
       chance(first.share)}</b> and <i>${second.label}</i> has <b>${chance(second.share)}</b>. All other words together
-      have ${others.said}. <i>${first.label}</i> stays first: it is ${
+      have ${others.valueText}. <i>${first.label}</i> stays first: it is ${
       figure(first.share / second.share)} times as likely as <i>${second.label}</i>.`;
   },
   predict: {

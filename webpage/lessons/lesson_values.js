@@ -32,17 +32,17 @@ const named = ({ kind }, { label, special }) => html`${special ? "" : `${LANGUAG
 
 // Columns: the share, the length of the value, the length of what is added.
 function columns(row, top) {
-  const narrow = isNarrow(), left = labelRoom(row), looked = largest(row, "share"), longest = largest(row, "adds");
+  const narrow = isNarrow(), left = labelRoom(row), peak = largest(row, "share"), longest = largest(row, "adds");
   const [lengths, adds] = narrow ? [208, 224] : [410, 470], [wide, reach] = narrow ? [54, 80] : [170, 220];
-  const bar = (x, y, tone, width, said, how) => html`<rect x="${x}" y="${y - 11}" width="${
+  const bar = (x, y, tone, width, valueText, how) => html`<rect x="${x}" y="${y - 11}" width="${
     Math.max(1, width).toFixed(1)}" height="12" rx="2" fill="${toneOf(tone)}"/>${
-    text(x + width + 6, y, said, { how })}`;
-  const right = (y, said, how) => text(lengths, y, said, { how: `figure ${how}`, anchor: "end" });
+    text(x + width + 6, y, valueText, { how })}`;
+  const right = (y, valueText, how) => text(lengths, y, valueText, { how: `figure ${how}`, anchor: "end" });
   const line = (cell, i) => {
     const y = top + TOP + i * lineHeight() + 17, how = (isBold) => isBold ? "bold" : "soft";
-    const name = { anchor: "end", how: cell === looked || cell === longest ? "bold" : "" };
+    const name = { anchor: "end", how: cell === peak || cell === longest ? "bold" : "" };
     return html`${text(left - 8, y, cell.label, name)}${
-      bar(left, y, "blue", cell.share * wide, share(cell.share), how(cell === looked))}${
+      bar(left, y, "blue", cell.share * wide, share(cell.share), how(cell === peak))}${
       right(y, cell.length === null ? "" : figure(cell.length), "soft")}${
       bar(adds, y, "green", cell.adds / longest.adds * reach, figure(cell.adds), how(cell === longest))}`;
   };
@@ -54,7 +54,7 @@ function columns(row, top) {
 // The sharpest head of each kind: where it looks, and the chance of the word without it.
 const both = (trace) => CHOICE.map((kind) => {
   const head = sharpest(trace, kind), without = chanceWithout(trace, head, stepOf(trace, WORD));
-  return { head, looked: largest(rowOf(trace, head), "share"), without };
+  return { head, peak: largest(rowOf(trace, head), "share"), without };
 });
 
 export const values = {
@@ -68,8 +68,8 @@ export const values = {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
     const step = stepOf(trace, WORD), height = CHANCES + TOP + row.length * lineHeight();
     const all = chanceAt(trace, step), without = chanceWithout(trace, head, step);
-    const lines = [{ label: "all heads", value: all, said: chance(all), tone: "ink" },
-      ...state.answered ? [{ label: "this head off", value: without, said: chance(without),
+    const lines = [{ label: "all heads", value: all, valueText: chance(all), tone: "ink" },
+      ...state.answered ? [{ label: "this head off", value: without, valueText: chance(without),
         tone: without < LEADS ? "orange" : "ink", how: "bold" }] : []];
     return html`${picture(`${headTitle(head)}, while ${WORD} is written`, height, html`${
       text(0, 18, `The chance of ${WORD}`, { how: "bold" })}${bars(lines, { y: 28, most: 1, left: 112, height: 26 })}
@@ -79,14 +79,14 @@ export const values = {
   },
   says(state, [answer]) {
     const trace = traceIn(answer), head = headOfState(state, trace), row = rowOf(trace, head);
-    const looked = largest(row, "share"), longest = largest(row, "adds");
+    const peak = largest(row, "share"), longest = largest(row, "adds");
     const off = html` With this head off, the chance of <i>${WORD}</i> is <b>${
       chance(chanceWithout(trace, head, stepOf(trace, WORD)))}</b>.`;
-    const more = looked === longest ? html`This word also adds most (<b>${figure(looked.adds)}</b>)`
-      : html`This word adds ${figure(looked.adds)}. But ${named(head, longest)}, with ${share(longest.share)}, adds more:
+    const more = peak === longest ? html`This word also adds most (<b>${figure(peak.adds)}</b>)`
+      : html`This word adds ${figure(peak.adds)}. But ${named(head, longest)}, with ${share(longest.share)}, adds more:
         <b>${figure(longest.adds)}</b>`;
-    return html`While <i>${WORD}</i> is written, ${headTitle(head)} gives <b>${share(looked.share)}</b> of its attention
-      to ${named(head, looked)}. ${more}.${state.answered ? off : ""}`;
+    return html`While <i>${WORD}</i> is written, ${headTitle(head)} gives <b>${share(peak.share)}</b> of its attention
+      to ${named(head, peak)}. ${more}.${state.answered ? off : ""}`;
   },
   predict: {
     question: html`While <i>il</i> is written, one head looks almost only at English <i>it</i>. Another looks almost only at
@@ -99,18 +99,18 @@ export const values = {
     },
     because([answer]) {
       const trace = traceIn(answer);
-      const said = ({ head, looked, without }) => html`Without ${headTitle(head)}, it is <b>${chance(without)}</b>. This
-        head gives ${share(looked.share)} of its attention to ${named(head, looked)}.`;
+      const aboutHead = ({ head, peak, without }) => html`Without ${headTitle(head)}, it is <b>${chance(without)}</b>. This
+        head gives ${share(peak.share)} of its attention to ${named(head, peak)}.`;
       return html`With all heads on, the chance of <i>${WORD}</i> is ${chance(chanceAt(trace, stepOf(trace, WORD)))}. ${
-        listed(both(trace), said, " ")} The two maps look alike. Only switching the heads off shows how much the
+        listed(both(trace), aboutHead, " ")} The two maps look alike. Only switching the heads off shows how much the
         translation depends on them.`;
     },
     shows: { answered: true },
   },
   short(state, [answer]) {
     const trace = traceIn(answer), [one, other] = both(trace);
-    const said = ({ head, looked, without }) => html`gives ${share(looked.share)} of its attention to ${
-      named(head, looked)}. Without this head, the chance of <i>${WORD}</i> is ${chance(without)}`;
-    return html`One head ${said(one)}. Another head ${said(other)}. No map shows this difference.`;
+    const aboutHead = ({ head, peak, without }) => html`gives ${share(peak.share)} of its attention to ${
+      named(head, peak)}. Without this head, the chance of <i>${WORD}</i> is ${chance(without)}`;
+    return html`One head ${aboutHead(one)}. Another head ${aboutHead(other)}. No map shows this difference.`;
   },
 };

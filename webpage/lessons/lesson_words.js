@@ -42,13 +42,13 @@ export const words = {
     const { vectors: [own] } = found;
     const order = own.map((_, i) => i).sort((a, b) => own[b] - own[a]), sorted = (one) => order.map((i) => one[i]);
     const nearest = wordsOf(found).slice(0, NEAREST).map((one) =>
-      ({ label: one.word, numbers: sorted(one.numbers), said: figure(one.value, 2) }));
-    const rows = [{ label: word, numbers: sorted(own), said: "1.00", how: "bold" }, ...nearest,
-      { label: FAR, numbers: sorted(far), said: figure(cosine(own, far), 2), how: "soft" }];
+      ({ label: one.word, numbers: sorted(one.numbers), valueText: figure(one.value, 2) }));
+    const rows = [{ label: word, numbers: sorted(own), valueText: "1.00", how: "bold" }, ...nearest,
+      { label: FAR, numbers: sorted(far), valueText: figure(cosine(own, far), 2), how: "soft" }];
     const similar = isAnswered ? alike(layers) : [], names = stages(similar), y = 26;
     const [height, left] = isNarrow() ? [20, 92] : [25, 108];
     const below = y + rows.length * height + 34, stage = (value, i) =>
-      ({ label: names[i], value, said: figure(value, 3), tone: "green" });
+      ({ label: names[i], value, valueText: figure(value, 3), tone: "green" });
     const titles = isNarrow() ? [`${own.length} numbers, by size`, "in the sentences below"]
       : [`the ${own.length} numbers of ${word}, sorted by size; other words in the same order`,
         `the two vectors of ${word} in the sentences below`];

@@ -41,7 +41,7 @@ export const workedExample = {
     const { words } = recorded(lesson, "words");
     const rows = [...words.map((word, i) => [`hand-${i}`, word]),
       ...INPUTS.slice(FROM).map((word, i) => [`model-${i + FROM}`, html`<i>${word}</i>`])];
-    return html`${slider("Step", "step", { most: SUM, value: state.step, said: STEPS[state.step] })}
+    return html`${slider("Step", "step", { most: SUM, value: state.step, valueText: STEPS[state.step] })}
       ${buttons("Row, by hand or in the model (in italics)", "row", rows, state.row)}`;
   },
 
@@ -121,7 +121,7 @@ function drawn({ words, row, query, keys, values, products, scaled, allowed, wei
     ? strip(numbers, { x, y: y - 13, width, height: 17, most: limit, theme })
     : numbers.map((one, i) => text(x + (i + 1) * width / size, y, two(one), { how: "figure", anchor: "end" }));
   const number = (name, y, value, how = "") => text(at[name], y, value, { how: `figure ${how}`, anchor: "end" });
-  const head = (name, said, from) => step >= from ? number(name, 44, said, "soft") : "";
+  const head = (name, caption, from) => step >= from ? number(name, 44, caption, "soft") : "";
   const line = (word, i) => {
     const y = 68 + i * 26, how = i === row ? "bold" : allowed[i] || step < MASK ? "" : "soft", strong = i === chosen ? "bold" : "";
     return html`${text(at.word, y, word, { how, anchor: "end" })}${cells(keys[i], at.key, y, most)}${

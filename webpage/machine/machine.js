@@ -10,7 +10,7 @@ import { carriedPanel } from "./machine_panels.js";
 import { drawOpen, drawStop } from "./machine_overlay.js";
 import { isUsed } from "./machine_river.js";
 import { sums } from "./machine_sums.js";
-import { tall } from "./machine_on_phone.js";
+import { phoneSections } from "./machine_on_phone.js";
 import { html, paint, stretches } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
 
@@ -44,9 +44,9 @@ export function machine(element, context) {
 }
 
 function waiting(find, state) {
-  const said = state.error ?? (state.busy ? "Translating…"
+  const message = state.error ?? (state.busy ? "Translating…"
     : "Write a sentence in Explore first. This page shows how the model translates it.");
-  paint(find(".m-strip"), html`<span class="soft">${said}</span>`);
+  paint(find(".m-strip"), html`<span class="soft">${message}</span>`);
   for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");
 }
 
@@ -106,7 +106,7 @@ function targetText(trace, f, step) {
 function drawStage(box, shown, context) {
   const { trace, f, data, state, step } = shown, { mode } = state.machine;
   if (innerWidth < WIDE) return paint(box, html`<div class="m-tall">${carriedPanel(shown)}${
-    data && tall(data, trace, state, context)}</div>`);
+    data && phoneSections(data, trace, state, context)}</div>`);
   const isNew = box.followed !== `${step} ${mode} ${Boolean(f)}`, painted = paint(box, wideStage(roomIn(box), shown));
   if (painted && isNew) box.querySelector(".flows")?.classList.add("reveal");
   box.followed = `${step} ${mode} ${Boolean(f)}`;

@@ -71,14 +71,14 @@ function attention(at) {
 
 function sentence(at, head, row, adds) {
   const { data, trace } = at, { kind } = head, [column, share] = mostSeen(trace, head, row);
-  const looked = html`head ${head.head + 1} looked ${kind === "decoder" ? "back most at" : "most at"} ${
+  const phrase = html`head ${head.head + 1} looked ${kind === "decoder" ? "back most at" : "most at"} ${
     columnName(trace, kind, column)} (<b>${percent(share)}</b>)`;
   if (kind === "encoder") {
-    return html`<p class="say" data-says="machine-attention">While reading ${rowName(trace, kind, row)}, ${looked}.
+    return html`<p class="say" data-says="machine-attention">While reading ${rowName(trace, kind, row)}, ${phrase}.
       Over all source words, the head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
   }
   return html`<p class="say" data-says="machine-attention">While writing ${writtenWord(trace, data.step)}, ${
-    looked}. The head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
+    phrase}. The head adds <b>${signed(adds)}</b> to ${goalOf(at)}.</p>`;
 }
 
 // All heads of the layer: what each adds, and the lead without it.

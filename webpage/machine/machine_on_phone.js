@@ -19,7 +19,7 @@ const MIDDLE = HIGH / 2, FROM = MIDDLE - 11, TO = MIDDLE + 11;  // of its step
 const HOT = 0.18, NAMED = 0.1;          // points from which a row has a figure, and a word is named
 const BANDS = ["cross", "decoder", "own", "feed_forward"];  // of the river, from left to right
 
-export function tall(data, trace, state) {
+export function phoneSections(data, trace, state) {
   const at = { data, trace, state, sums: sums(data, state.machine.mode) };
   return html`<div class="tall">${read(at)}${write(at)}${choose(at)}</div>`;
 }

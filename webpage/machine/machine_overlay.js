@@ -45,7 +45,7 @@ export function drawStop(box, { trace, data, state }, under) {
   const painted = paint(box, html`<svg class="m-spot" aria-hidden="true"><path fill-rule="evenodd" d="M0,0H${
     under.clientWidth}V${under.clientHeight}H0Z${holes.map(hole)}"/>${holes.map((one) => html`<rect x="${one.left}"
     y="${one.top}" width="${one.width}" height="${one.height}" rx="10"/>`)}</svg><div class="card m-stop" role="dialog"
-    aria-label="Follow the word"><p class="second">${stop + 1} of ${all.length}</p><h2>${own.title}</h2>${own.said}<div
+    aria-label="Follow the word"><p class="second">${stop + 1} of ${all.length}</p><h2>${own.title}</h2>${own.text}<div
     class="row2">${stop > 0 && button("Back", stop - 1, "")}${stop + 1 < all.length ? button("Next", stop + 1, "solid")
     : button("Done", "", "solid")}<span class="push"></span>${
     stop + 1 < all.length && button("Close", "", "")}</div></div>`);
@@ -73,13 +73,13 @@ function within({ left, top, right, bottom }, stage) {
 
 // The box stands where it covers least of what its stop is about.
 function place(card, holes, stage) {
-  const { clientWidth: width, clientHeight: height } = stage, tall = card.offsetHeight;
+  const { clientWidth: width, clientHeight: height } = stage, cardHeight = card.offsetHeight;
   const along = (room) => Array.from({ length: Math.max(1, Math.floor((room - 24) / 24)) }, (_, i) => 12 + 24 * i);
-  const places = along(width - BOX).flatMap((x) => along(height - tall).map((y) => [x, y]));
+  const places = along(width - BOX).flatMap((x) => along(height - cardHeight).map((y) => [x, y]));
   const covered = (x, y) => holes.reduce((sum, one) =>
-    sum + overlap(x, BOX, one.left, one.width) * overlap(y, tall, one.top, one.height), 0);
+    sum + overlap(x, BOX, one.left, one.width) * overlap(y, cardHeight, one.top, one.height), 0);
   const far = (x, y) => Math.min(...holes.map((one) => Math.hypot(x + BOX / 2 - one.left - one.width / 2,
-    y + tall / 2 - one.top - one.height / 2)));
+    y + cardHeight / 2 - one.top - one.height / 2)));
   const cost = ([x, y]) => 100 * covered(x, y) + far(x, y);
   const [x, y] = places.reduce((best, one) => cost(one) < cost(best) ? one : best);
   Object.assign(card.style, { left: `${x}px`, top: `${y}px` });

@@ -4,7 +4,7 @@ import { language } from "../common/languages.js";
 import { plain, restOf, signed } from "./machine_figures.js";
 import { LOOKED } from "./machine_layout.js";
 import { namesOf, runnerUp, writtenWord } from "./machine_names.js";
-import { carried, effect, largestParts, leftOut, said, sumsTo } from "./machine_sentences.js";
+import { carried, effect, largestParts, leftOut, paragraph, sumsTo } from "./machine_sentences.js";
 import { html, segment } from "../common/markup.js";
 import { elided, percent } from "../common/wording.js";
 
@@ -32,7 +32,7 @@ function withSums(shown, sentence, room) {
   const isShort = innerHeight < 820, lines = Math.ceil(letters / 40);
   const [line, part, rest] = isShort ? [18, 29, 105] : [20, 34, 134];
   const count = Math.floor((room - rest - lines * line) / part);
-  return html`${said("carried", sentence)}${sumsUp(shown, Math.max(2, Math.min(4, count)))}`;
+  return html`${paragraph("carried", sentence)}${sumsUp(shown, Math.max(2, Math.min(4, count)))}`;
 }
 
 function sumsUp({ trace, data, f }, count) {
@@ -60,6 +60,6 @@ export function readingPanel({ trace, data, f }, at, rows) {
   const entry = ([tone, text]) => html`<li><i class="m-key ${tone}"></i>${text}</li>`;
   return html`<aside class="m-panel m-reading" style="left:${x}px;top:${y}px;width:${width}px"><h2>A thicker path
     adds more</h2><ul>${legend(trace.languages).filter(([tone]) => used(tone)).map(entry)}</ul>${
-    f && said("sums", sumsTo(f, data, trace))}${leftOut(rows, trace, f).map((one) => said("left-out", one))}${
+    f && paragraph("sums", sumsTo(f, data, trace))}${leftOut(rows, trace, f).map((one) => paragraph("left-out", one))}${
     !at.reading.isSmall && html`<p>Point at a path to read it. Select a block to look inside.</p>`}</aside>`;
 }

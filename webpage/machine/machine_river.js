@@ -3,7 +3,8 @@
 
 import { html } from "../common/markup.js";
 import { growth } from "./machine_sums.js";
-import { strand as saidOfStrand, block as saidOfBlock, mixing, river as saidOfRiver, told } from "./machine_sentences.js";
+import { strand as aboutStrand, block as aboutBlock, mixing, river as aboutRiver, tooltip
+  } from "./machine_sentences.js";
 
 const POINT = 3.3;              // pixels of thickness for a point, where there is room
 const LEAST = 0.12, SHARE = 0.01;  // points, and share of the sum, from which a path is drawn
@@ -79,7 +80,7 @@ export function drawRiver(f, data, trace, at, rows) {
   const entering = steps.map((step) => step.block.kind === "feed_forward" ? fan(f, data, trace, step, at, point)
     : step.block.kind === "fold" ? "" : strandsOf(f, data, trace, step, at, point, rows));
   return html`<path class="m-vector" d="M${write.river},${write.line}H${choose.x + 8}" stroke-width="7"/>${
-    entering}<g ${told("river", saidOfRiver(f, data, trace))}>${
+    entering}<g ${tooltip("river", aboutRiver(f, data, trace))}>${
     ["feed_forward", "own", "decoder", "cross", "against"].map(band)}</g>`;
 }
 
@@ -128,7 +129,7 @@ function drawStrand(f, data, trace, { kind, layer, x1 }, { i, value, width, x, y
   const way = isLast ? `M${x},${line - 3}${loop}H${x1 - 5}`
     : `M${from},${y}H${x - r}Q${x},${y} ${x},${y + r}V${end - r}Q${x},${end} ${x + r},${end}H${x1 - 5}`;
   return html`<g class="flow hit" data-key="${kind}:${i}" data-do="machine_open" data-value="${kind}.${layer}"
-    ${told("strand", saidOfStrand(f, data, trace, kind, layer, i))}><path d="${way}" fill="none" stroke="transparent"
+    ${tooltip("strand", aboutStrand(f, data, trace, kind, layer, i))}><path d="${way}" fill="none" stroke="transparent"
     stroke-width="${Math.max(9, width)}"/><path d="${way}" fill="none" stroke="var(--${toneOf(kind, value)}-f)"
     stroke-width="${width.toFixed(1)}" ${dashed(value)}/></g>`;
 }
@@ -145,7 +146,7 @@ function fan(f, data, trace, { block, before, after, from, to }, at, point) {
       goal.toFixed(1)},${(y - 1).toFixed(1)}`;
   };
   return html`<g class="flow hit" data-key="feed_forward:${layer}" data-do="machine_open"
-    data-value="feed_forward.${layer}" ${told("block", saidOfBlock(f, data, trace, "feed_forward", layer))}><path
+    data-value="feed_forward.${layer}" ${tooltip("block", aboutBlock(f, data, trace, "feed_forward", layer))}><path
     d="${Array.from({ length: count }, thread).join("")}" fill="none" stroke="var(--${toneOf("feed_forward", value)}-f)"
     stroke-width="1" opacity=".55"/></g>`;
 }
@@ -175,7 +176,7 @@ export function drawSource(f, data, trace, at, rows) {
     const value = f.read.attention[layer][to][from], way = bend(x0 + 4, read.y(from), x1 - 4, read.y(to));
     return html`<path class="flow hit" data-key="cross:${to}" d="${way}" fill="none" stroke="var(--${
       toneOf("cross", value)}-f)" stroke-width="${weightOf(value, point).toFixed(1)}" ${dashed(value)} ${
-      told("mixing", mixing(f, data, trace, layer, to, from))}/>`;
+      tooltip("mixing", mixing(f, data, trace, layer, to, from))}/>`;
   };
   return html`${steps.map(taken)}${used.map(row)}`;
 }

@@ -12,8 +12,8 @@ import { capital, chance, count, percent, placeOf } from "../common/wording.js";
 const MENTIONED = 0.5;  // points from which a part is named
 
 // The attributes of something that says this sentence while the pointer or the focus is on it.
-export const told = (kind, sentence) => html`data-tell="${String(sentence)}" data-kind="machine-${kind}"`;
-export const said = (kind, sentence) => html`<p data-says="machine-${kind}">${sentence}</p>`;
+export const tooltip = (kind, sentence) => html`data-tell="${String(sentence)}" data-kind="machine-${kind}"`;
+export const paragraph = (kind, sentence) => html`<p data-says="machine-${kind}">${sentence}</p>`;
 
 const reads = ({ languages }) => language(languages[0], "the source");
 const writes = ({ languages }) => language(languages[1], "the translation");

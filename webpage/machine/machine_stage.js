@@ -8,8 +8,8 @@ import { plain, signed } from "./machine_figures.js";
 import { GUTTER, LOOKED, labelled } from "./machine_layout.js";
 import { mostSeen, namesOf } from "./machine_names.js";
 import { bend, blockAt, drawRiver, drawSource, figureTone, hasPath, isUsed, strandAt } from "./machine_river.js";
-import { block as saidOfBlock, candidateName, candidates, chanceOf, choice, fold as saidOfFold, inputRow, lastRow,
-  sourceRow, steered, told } from "./machine_sentences.js";
+import { block as aboutBlock, candidateName, candidates, chanceOf, choice, fold as aboutFold, inputRow, lastRow,
+  sourceRow, steered, tooltip } from "./machine_sentences.js";
 import { imageOf } from "../common/small_map.js";
 import { TECHNICAL, chance, count, elided } from "../common/wording.js";
 
@@ -71,7 +71,7 @@ function rowsOf(shown, at, rows, side) {
   const y = (i) => isSource ? place.y(i) : place.y(rows.back(i));
   const value = (i) => f ? f[side][i] : 0, labels = namesOf(trace, side);
   const places = labelled([...drawn].sort((a, b) => y(a) - y(b)), y, place.row, (i) => isUsed(value(i)));
-  const says = (i) => f ? told("row", (isSource ? sourceRow : inputRow)(f, data, trace, i)) : "";
+  const says = (i) => f ? tooltip("row", (isSource ? sourceRow : inputRow)(f, data, trace, i)) : "";
   const end = isSource ? place.memoryEnd : place.blocks.at(-1).x1;
   const row = (i, k) => html`<g class="hit m-row ${places.has(i) ? "" : "unlabelled"}" data-key="${
     isSource ? "cross" : "decoder"}:${i}" data-rove="${side}" tabindex="${k ? -1 : 0}" role="img"
@@ -84,11 +84,11 @@ function rowsOf(shown, at, rows, side) {
 }
 
 function label(text, { special }, { label: x, row }, y, value, tone) {
-  const said = elided(text, 12), used = isUsed(value);
-  const [width, height] = [said.length * LETTER + 10, Math.min(16, Math.max(13, row))];
+  const shown = elided(text, 12), used = isUsed(value);
+  const [width, height] = [shown.length * LETTER + 10, Math.min(16, Math.max(13, row))];
   return html`${used && html`<rect x="${x - width + 5}" y="${y - height / 2}" width="${width}" height="${height}" rx="4"
     fill="var(--${value > 0 ? tone : "orange"}-t)"/>`}<text class="end ${used ? "b" : ""} ${special ? "i" : ""} ${
-    row < 14.5 ? "small" : ""}" x="${x}" y="${y + 4.3}">${said}</text>`;
+    row < 14.5 ? "small" : ""}" x="${x}" y="${y + 4.3}">${shown}</text>`;
 }
 
 // Tokens of one word are bracketed.
@@ -129,7 +129,7 @@ function workRow(shown, at, { step }) {
   const [last, next] = fitted(labels[step], written, Math.floor(room / 6.7) - 3);
   const width = (last.length + next.length + 3) * 6.7 + 12;
   return html`<g class="hit m-row" data-key="own" data-rove="inputs" tabindex="-1" role="img" data-k="row-work"
-    aria-label="${labels[step]}, from which ${written} is written" ${f && told("last", lastRow(f, data, trace))}>
+    aria-label="${labels[step]}, from which ${written} is written" ${f && tooltip("last", lastRow(f, data, trace))}>
     <rect x="${right - width}" y="${y - 10}" width="${width}" height="20" rx="5" fill="var(--ochre-t)"/>
     <text class="b end" x="${write.label}" y="${y + 4.5}"><tspan>${last}</tspan><tspan class="s"> → </tspan><tspan>${
     next}</tspan></text>${strips(shown, "inputs", step, write, at.cell, y, 14)}</g>`;
@@ -173,7 +173,7 @@ function gate(shown, at, { kind, layer, x0, x1 }, top, bottom, isRead, wide) {
     one}</text>`)}<text class="s mid" x="${middle}" y="${y + lines.length * LINE}">${technical(kind)}</text>`;
   return html`<g class="m-gate" role="button" tabindex="0" data-do="machine_open" data-value="${kind}.${layer}"
     data-k="gate-${kind}-${layer}" aria-label="${name}, ${technical(kind)}, layer ${layer + 1}" ${
-    f && told("block", saidOfBlock(f, data, trace, kind, layer))}><rect class="gate" x="${x0}" y="${top}"
+    f && tooltip("block", aboutBlock(f, data, trace, kind, layer))}><rect class="gate" x="${x0}" y="${top}"
     width="${x1 - x0}" height="${bottom - top}" rx="${Math.min(10, (x1 - x0) / 4)}"/>
     ${ALONE[kind] ? bars(shown, kind, layer, x0, x1, mapTop, at) : heads(shown, kind, layer, x0, x1, mapTop, at)}
     ${named}</g>`;
@@ -222,7 +222,8 @@ function foldGate({ f, data, trace }, at, group, top, bottom) {
   const { x0, x1, from } = group, name = foldName(group);
   const side = at.read.blocks.includes(group) ? "encoder" : "decoder";
   return html`<g class="m-gate m-fold" role="button" tabindex="0" data-do="machine_unfold" data-value="${side}"
-    data-k="fold-${side}-${from}" aria-label="${name}, folded" ${f && told("fold", saidOfFold(f, data, trace, group))}>
+    data-k="fold-${side}-${from}" aria-label="${name}, folded" ${
+    f && tooltip("fold", aboutFold(f, data, trace, group))}>
     <rect class="gate" x="${x0}" y="${top}" width="${x1 - x0}" height="${bottom - top}" rx="7"/></g>`;
 }
 const foldName = ({ from, to }) => to > from ? `layers ${from + 1}–${to + 1}` : `layer ${from + 1}`;
@@ -306,13 +307,14 @@ function steerLink({ f, data, trace }, at, rows) {
   const to = blockAt(at.write, "feed_forward", steers.feed_forward), y = at.write.top + 12;
   if (!from || !to || to.kind === "fold") return "";
   const middle = (from.x0 + from.x1) / 2, right = to.x0 + 2;
-  const strand = isRead ? null : strandAt(f, at, rows, from, looked(steers, data.step, trace));
+  const strand = isRead ? null : strandAt(f, at, rows, from, mostAttended(steers, data.step, trace));
   const start = isRead ? [middle, at.read.end + 6]
     : strand ? [strand.x, steers.kind === "cross" ? y : strand.y] : [middle, y];
   const way = `M${start[0]},${start[1]}V${y}H${right}`;
   const lines = steerLines(f, data, trace), width = to.x1 - to.x0 - 8, x = (to.x0 + to.x1) / 2;
   const isWide = width >= 66 && at.write.line - y > 20 + lines.length * 14;
-  return html`<g class="hit m-steer" data-key="steer" ${told("steers", steered(f, data, trace))}><path d="${way}"/><circle
+  return html`<g class="hit m-steer" data-key="steer" ${
+    tooltip("steers", steered(f, data, trace))}><path d="${way}"/><circle
     cx="${start[0]}" cy="${start[1]}" r="3"/><path class="m-arrow" d="M${right},${y}l-7,-4v8z"/>${
     isWide ? html`<rect class="m-note" x="${to.x0 + 4}" y="${y - 9}" width="${width}" height="${lines.length * 14 + 8}"
       rx="6"/>${lines.map((line, i) => html`<text class="mid" x="${x}" y="${y + 5 + i * 14}">${line}</text>`)}`
@@ -320,12 +322,12 @@ function steerLink({ f, data, trace }, at, rows) {
 }
 function steerLines(f, { steers, step }, trace) {
   const names = namesOf(trace, steers.kind === "decoder" ? "inputs" : "source");
-  const who = steers.kind === "encoder" ? "this layer" : elided(names[looked(steers, step, trace)], 11);
+  const who = steers.kind === "encoder" ? "this layer" : elided(names[mostAttended(steers, step, trace)], 11);
   const change = f.mode === "over" ? [html`<tspan class="b">${signed(steers.before)}</tspan>, without`,
     html`<tspan class="b">${signed(steers.after)}</tspan>`] : [];
   return [html`<tspan class="b i">${who}</tspan>`, "also steers", "this block", ...change];
 }
-const looked = (head, step, trace) => mostSeen(trace, head, step)[0];
+const mostAttended = (head, step, trace) => mostSeen(trace, head, step)[0];
 
 // --- the choice
 
@@ -358,7 +360,7 @@ function choosePanel(shown, at) {
       right - 20, line)}`;
   return html`<g data-area="choose" class="m-gate" role="button" tabindex="0" data-do="machine_open" data-value="choose"
     data-k="gate-choose" aria-label="Choose the word: scores become chances" ${
-      data && told("choice", choice(data, trace))}>
+      data && tooltip("choice", choice(data, trace))}>
     <rect class="gate" x="${x}" y="${top - 4}" width="${width}" height="${end - top + 4}" rx="10"/>
     <text class="s" x="${x + 12}" y="${top + 15}">token</text>
     <text class="s end" x="${right - 78}" y="${top + 15}">score</text>

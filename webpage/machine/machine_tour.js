@@ -23,7 +23,7 @@ export function stops(data, trace, state) {
     name(trace, greatest(values))}: ${adds(Math.max(...values))}.`;
   const block = of("feed_forward").reduce((best, one) => one.figure > best.figure ? one : best);
   const isLast = step === trace.record.target.length - 1;
-  const stop = (title, said, ...show) => ({ title, show, said: html`<p data-says="machine-tour">${said}</p>` });
+  const stop = (title, sentence, ...show) => ({ title, show, text: html`<p data-says="machine-tour">${sentence}</p>` });
   return [
     stop("Words become numbers", html`Every ${from} token becomes a vector, drawn here as 8 numbers. Its position
       is added. The vector of ${word} has length ${long(0)}.`, area("words")),
@@ -50,6 +50,7 @@ export function stops(data, trace, state) {
 
 function chances({ top, id, runner, step }, trace) {
   const own = top.find((one) => one.id === id), other = top.find((one) => one.id === runner.id);
-  const said = (name, one) => one && html`${name} gets <b>${chance(one.chance)}</b>`;
-  return html`${said(writtenWord(trace, step), own)}${own && other && ", "}${said(runnerUp({ runner }, trace), other)}`;
+  const withChance = (name, one) => one && html`${name} gets <b>${chance(one.chance)}</b>`;
+  return html`${withChance(writtenWord(trace, step), own)}${own && other && ", "}${
+    withChance(runnerUp({ runner }, trace), other)}`;
 }

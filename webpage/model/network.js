@@ -446,8 +446,8 @@ function continuations(network, live, states, chosen) {
 // Several hooks as one, called in this order.
 export function together(...several) {
   const names = new Set(several.flatMap(Object.keys));
-  return Object.fromEntries([...names].map((name) => [name, (...told) => {
-    for (const one of several) one[name]?.(...told);
+  return Object.fromEntries([...names].map((name) => [name, (...args) => {
+    for (const one of several) one[name]?.(...args);
   }]));
 }
 
