@@ -23,7 +23,7 @@ from seq2see.errors import UserError
 from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso, language_name
 from .fragments import Fragment, HtmlToken
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 
 COUNTS = 1_000  # that a plural form is tried with
 RARE = 5  # counts of a form whose translation may leave out the number, as gettext has it
@@ -168,10 +168,10 @@ def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
         entry.flags.insert(0, "fuzzy")
 
 
-def _text(message: str, flags: Sequence[str]) -> FileText:
+def _text(message: str, flags: Sequence[str]) -> str:
     """A message without the line breaks at its ends; with elements for placeholders that have an unusual shape."""
     fragment = _fragment(message, flags)
-    return fragment.texts[0] if fragment else FileText(message.strip("\n"))
+    return fragment.texts[0] if fragment else message.strip("\n")
 
 
 def _fragment(message: str, flags: Sequence[str]) -> Fragment | None:

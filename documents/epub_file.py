@@ -17,8 +17,9 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree
 
 from seq2see.errors import UserError, as_user_error
+from ..text.html_markup import Html
 from .archive import MIMETYPE, Archive
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 from .xml_document import language_kind
 from .xml_parts import local_name, serialised, xml_text
 
@@ -52,7 +53,7 @@ class _Part:
     """The texts of an entry, and the function that writes it with translations."""
 
     entry: str
-    texts: Sequence[FileText]
+    texts: Sequence[str]
     write: Callable[[Sequence[str]], bytes]
 
 
@@ -67,7 +68,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         same: dict[str, bytes] = {}
         for part in _parts(archive, language):
             own = [next(left) for _ in part.texts]
-            if own != [text.text for text in part.texts]:
+            if own != list(part.texts):
                 changed[part.entry] = part.write(own)
             elif language:
                 same[part.entry] = part.write(own)
@@ -130,7 +131,7 @@ def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
             root.set(_XML_LANGUAGE, language)
         return serialised(tree)
 
-    return _Part(entry, [FileText(" ".join(one.text.split())) for one in found], write)
+    return _Part(entry, [" ".join(one.text.split()) for one in found], write)
 
 
 def _page(archive: Archive, entry: str, language: str) -> _Part:
@@ -147,9 +148,9 @@ def _page(archive: Archive, entry: str, language: str) -> _Part:
     notes: list[str] = []
     body = _NOTE.sub(partial(_without_note, notes), _BARE.sub(_html, page[begin.end() : end]))
     title = _TITLE.search(head)
-    texts = [FileText(html.unescape(title[0]).strip())] if title else []
+    texts = [html.unescape(title[0]).strip()] if title else []
     if has_words := any(map(str.isalpha, re.sub("<[^>]*>", "", body))):
-        texts.append(FileText(body, html=True))
+        texts.append(Html(body))
 
     def write(translations: Sequence[str]) -> bytes:
         new = _ROOT.sub(lambda tag: _LANGUAGE.sub(rf"\g<1>{language}", tag[0]), head) if language else head

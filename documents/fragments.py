@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..text.html_markup import Html
 from ..text.protection import DEFAULT_PROTECTION
-from .protocol import FileText
 
 Kind = Literal["text", "start", "end", "alone", "word", "break"]
 
@@ -44,8 +44,8 @@ class Fragment:
         self._numbers = range(first, last)
         self.has_elements = any(token.kind != "text" for token in tokens[first:last])
         words = "".join(token.raw for token in tokens[first:last] if token.kind == "text")
-        self.texts: tuple[FileText, ...] = (
-            (FileText(self._fragment(), html=self.has_elements),) if DEFAULT_PROTECTION.has_words(words) else ())
+        self.texts: tuple[str, ...] = (
+            (self._fragment(),) if DEFAULT_PROTECTION.has_words(words) else ())
 
     def translated(self, translation: str) -> list[HtmlToken] | None:
         """The tokens with the text translated; None if the translation has not its elements, once each and nested."""
@@ -86,7 +86,7 @@ class Fragment:
     def _fragment(self) -> str:
         if not self.has_elements:
             return "".join(self._tokens[number].raw for number in self._numbers)
-        return "".join(map(self._markup, self._numbers))
+        return Html("".join(map(self._markup, self._numbers)))
 
     def _markup(self, number: int) -> str:
         token = self._tokens[number]

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from seq2see.errors import UserError
-from ..text.html_markup import NOT_TRANSLATED
+from ..text.html_markup import NOT_TRANSLATED, Html
 from ..text.html_markup import read as tokens_of
 from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
 from .plain_text import MARK, decoded
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 
 HEAD = 2_048  # characters in which a page names its encoding and language
 _TAG = re.compile(r"""<(?P<name>[a-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.IGNORECASE)
@@ -40,7 +40,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     return Document(texts, lambda translations: (mark + written(translations)).encode())
 
 
-def parts_of(page: str) -> tuple[list[FileText], Callable[[Sequence[str]], str]]:
+def parts_of(page: str) -> tuple[list[str], Callable[[Sequence[str]], str]]:
     """The texts of HTML, itself and its attributes, and the function that writes it with their translations."""
     stand_in = next(char for char in map(chr, range(0xE000, 0xF8FF)) if char not in page)
     values: list[tuple[str, str]] = []  # of the attributes that are texts: the source, and quotation marks to add
@@ -50,14 +50,14 @@ def parts_of(page: str) -> tuple[list[FileText], Callable[[Sequence[str]], str]]
         return f"{stand_in}{len(values) - 1}{stand_in}"
 
     whole = "".join(_with_stand_ins(token.raw, kept) for token in tokens_of(page))
-    texts = [FileText(html.unescape(value)) for value, _ in values]
+    texts = [html.unescape(value) for value, _ in values]
 
     def written(translations: Sequence[str]) -> str:
-        new = [value if text.text == one else f"{quote}{html.escape(one)}{quote}" for (value, quote), text, one in
+        new = [value if text == one else f"{quote}{html.escape(one)}{quote}" for (value, quote), text, one in
                zip(values, texts, translations[1:], strict=True)]
         return re.sub(f"{stand_in}([0-9]+){stand_in}", lambda found: new[int(found[1])], translations[0])
 
-    return [FileText(whole, html=True), *texts], written
+    return [Html(whole), *texts], written
 
 
 def _decoded(data: bytes, name: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from functools import reduce
 from itertools import accumulate, groupby
 from typing import Literal
 
-from .protocol import FileText
+from ..text.html_markup import Html
 from .xml_parts import Element, shallow, xml_text
 
 Tag = Literal["span", "sub", "sup", "code"]  # sub and sup are part of a word; code is not translated
@@ -109,8 +109,7 @@ class Segment:
         self._plain = plain
         self._by_id: list[_Around | InlineItem] = []
         self._base, fragment = self._inside(items[worded[0] : worded[-1] + 1], 0)
-        is_html = bool(self._by_id)
-        self.text = FileText(fragment if is_html else html.unescape(fragment), html=is_html)
+        self.text = Html(fragment) if self._by_id else html.unescape(fragment)
 
     def translated(self, translation: str) -> list[InlineItem]:
         """The items with the words of a translation.
@@ -118,11 +117,11 @@ class Segment:
         Raises:
             ValueError: its elements are not those of the text.
         """
-        if not self.text.html:
+        if not self._by_id:
             return [*self._before, InlineItem(self._base, xml_text(translation)), *self._after]
         items, opened = list(self._before), [_Around(self._base)]
         left = dict(enumerate(self._by_id))
-        lost = ValueError(f"{translation!r} does not have the elements of {self.text.text!r}")
+        lost = ValueError(f"{translation!r} does not have the elements of {self.text!r}")
         done = 0
         for tag in _TAG.finditer(translation):
             items += _text(translation[done : tag.start()], opened[-1].base)
@@ -230,7 +229,7 @@ class Paragraph:
 
     def translated(self, translations: Sequence[str]) -> list[InlineItem] | None:
         """The items with the words of the translations; None: each is equal to its text."""
-        if list(translations) == [text.text for text in self.texts]:
+        if list(translations) == self.texts:
             return None
         each = iter(translations)
         return [item for part in self._parts

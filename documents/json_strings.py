@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seq2see.errors import UserError
-from ..text.html_markup import NO_PARTS, RAISED, VOID
+from ..text.html_markup import NO_PARTS, RAISED, VOID, Html
 from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
 from .fragments import Fragment, HtmlToken, Kind
 from .icu_message import OPENS, branches, joined
 from .places import Place, document_of
 from .plain_text import decoded
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 
 MOST_NESTED = 200
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
@@ -119,11 +119,11 @@ def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> 
     return Place(*span, texts, written)
 
 
-def _text(text: str) -> FileText:
+def _text(text: str) -> str:
     """A text, as HTML if it has tags; its line breaks, which HTML would read as spaces, as elements."""
     if not _TAG.search(text):
-        return FileText(text)
-    return FileText(_ELEMENT.sub(lambda one: _BREAK if one[0] == "\n" else one[0], text), html=True)
+        return text
+    return Html(_ELEMENT.sub(lambda one: _BREAK if one[0] == "\n" else one[0], text))
 
 
 def _fragment(text: str) -> Fragment | None:

@@ -23,7 +23,7 @@ from .html_page import parts_of
 from .markdown_inline import Image, label_of, tokens_of, written
 from .places import Place, document_of, filled, unused
 from .plain_text import decoded
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 
 MOST_NESTED = 50  # quotes and lists
 LONGEST_BLOCK = 100_000  # characters
@@ -317,7 +317,7 @@ def _text_place(source: str, block: _Block, labels: Set[str]) -> Place:
     lines = [source[slice(*line)] for line in block.lines]
     joint = source[block.lines[0][1] : block.lines[1][0]] if len(lines) > 1 else "\n"
     width = max(LINE, *map(len, lines)) if len(lines) > 1 else math.inf
-    texts = (*Fragment(tokens := tokens_of("\n".join(lines), labels)).texts, *map(_alt, _images(tokens)))
+    texts = (*Fragment(tokens := tokens_of("\n".join(lines), labels)).texts, *(image.alt for image in _images(tokens)))
 
     def changed(translations: Sequence[str]) -> str:
         tokens = tokens_of("\n".join(lines), labels)  # again, for they are large
@@ -336,10 +336,6 @@ def _images(tokens: Sequence[HtmlToken]) -> list[Image]:
     """The images whose descriptions are texts without elements."""
     return [token for token in tokens if isinstance(token, Image) and DEFAULT_PROTECTION.has_words(token.alt)
             and [part.raw for part in tokens_of(token.alt, frozenset())] == [token.alt]]
-
-
-def _alt(image: Image) -> FileText:
-    return FileText(image.alt)
 
 
 def _image(image: HtmlToken, alt: str) -> HtmlToken:
@@ -381,7 +377,7 @@ def _front_places(source: str, front: re.Match[str]) -> Iterator[Place]:
         text = value[1:-1] if quoted and "\\" not in value else value
         if DEFAULT_PROTECTION.has_words(text) and (text != value or _PLAIN_YAML.fullmatch(value)):
             start = line.start() + item.start("value")
-            yield Place(start, start + len(value), (FileText(text),), _value_like(value))
+            yield Place(start, start + len(value), (text,), _value_like(value))
 
 
 def _value_like(value: str) -> Callable[[Sequence[str]], str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from seq2see.errors import UserError
-from .protocol import MOST_TEXTS, Document, FileText
+from .protocol import MOST_TEXTS, Document
 
 MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: signs that a space precedes do not begin one
 
@@ -37,7 +37,7 @@ class Place:
 
     start: int
     end: int
-    texts: tuple[FileText, ...]
+    texts: tuple[str, ...]
     written: Callable[[Sequence[str]], str]
 
 
@@ -56,8 +56,8 @@ def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = 
     def write(translations: Sequence[str]) -> bytes:
         each, done, written = iter(translations), 0, [mark]
         for place in every:
-            own = [next(each) for _ in place.texts]
-            if own != [one.text for one in place.texts]:
+            own = tuple(next(each) for _ in place.texts)
+            if own != place.texts:
                 written += [source[done : place.start], place.written(own)]
                 done = place.end
         return "".join([*written, source[done:]]).encode()

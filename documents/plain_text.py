@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from seq2see.errors import UserError
 from seq2see.streams import UTF_16, is_utf16
 from .places import MAY_BREAK, Place, document_of, filled
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 
 MARK = "\ufeff"  # byte order mark
 WIDTHS = range(50, 121)  # characters of a full line
@@ -54,7 +54,7 @@ def _between(source: str, start: int, end: int) -> Iterator[Place]:
     """In pieces of whole lines: a text may not have any length."""
     for piece in _PIECES.finditer(source, start, end):
         if piece[0].strip():
-            yield Place(*piece.span(), (FileText(piece[0]),), lambda translations: translations[0])
+            yield Place(*piece.span(), (piece[0],), lambda translations: translations[0])
 
 
 def _split(paragraph: str) -> list[str]:
@@ -82,4 +82,4 @@ def _wrapped(source: str, start: int, end: int) -> Place:
     def written(translations: Sequence[str]) -> str:
         return newline.join(filled(MAY_BREAK.split(first + translations[0].lstrip()), width, others))
 
-    return Place(start, end, (FileText(text),), written)
+    return Place(start, end, (text,), written)

@@ -1,7 +1,7 @@
 """A file to translate: its texts, and how it is written again with their translations.
 
     document = read_document("letter.docx", data, FileOptions(target="fr"))       formats.py
-    translations = [translate(one.text, html=one.html) for one in document.texts]
+    translations = [translate(text) for text in document.texts]
     data = document.write(translations)
 
 The law of every format: written with its own texts, a document is the same, byte for byte or in meaning.
@@ -17,18 +17,13 @@ MOST_TEXTS = 100_000  # in a file
 
 
 @dataclass(frozen=True)
-class FileText:
-    """A text to translate.  With `html` it is markup, whose elements are placed around the same words again."""
-
-    text: str
-    html: bool = False
-
-
-@dataclass(frozen=True)
 class Document:
-    """The texts of a file, in order, and the function that writes the file with a translation of each."""
+    """The texts of a file, in order, and the function that writes the file with a translation of each.
 
-    texts: Sequence[FileText]
+    A text that is `Html` has elements; those of its translation are around the same words.
+    """
+
+    texts: Sequence[str]
     write: Callable[[Sequence[str]], bytes]
 
 

@@ -13,7 +13,7 @@ from seq2see.errors import UserError
 from ..text.protection import DEFAULT_PROTECTION
 from .places import Place, document_of
 from .plain_text import decoded
-from .protocol import Document, FileOptions, FileText
+from .protocol import Document, FileOptions
 
 SEPARATORS = ",;\t|"
 SAMPLE = 50  # rows
@@ -39,7 +39,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     if all(map(str.isdecimal, options.columns)) and any(_is_phrase(one) for index, one in enumerate(header)
                                                         if index in columns):
         header = ()  # it is a text as those below
-    places = (Place(*cell, (FileText(text.strip()),), _writer(source[slice(*cell)], text, separator))
+    places = (Place(*cell, (text.strip(),), _writer(source[slice(*cell)], text, separator))
               for row, cells in zip(rows[bool(header):], texts[bool(header):], strict=True)
               for number, (cell, text) in enumerate(zip(row, cells, strict=True))
               if number in columns and DEFAULT_PROTECTION.has_words(text) and not text.startswith("="))  # a formula

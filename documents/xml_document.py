@@ -9,7 +9,7 @@ from typing import Literal
 
 from .archive import Archive
 from .inline import InlineItem, Paragraph, Path, fill
-from .protocol import Document, FileText
+from .protocol import Document
 from .xml_parts import Element, Tree, local_name, serialised
 
 _LANGUAGE_TAG = re.compile(r"(?P<language>[a-z]{2,3})(?:-\w{2,8})*")
@@ -21,7 +21,7 @@ _COMPLEX_SCRIPTS = {"ar", "fa", "he", "hi", "th", "ur"}
 class XmlParagraph:
     """A paragraph's texts, and the function that puts translations into it; True if they differ."""
 
-    texts: Sequence[FileText]
+    texts: Sequence[str]
     translate: Callable[[Sequence[str]], bool]
 
 

@@ -103,7 +103,7 @@ class Service:
         self.ready = False  # every model is loaded and has passed a test translation
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._markup = ThreadPoolExecutor(1, WORKER)
-        self._patient = {html: ThreadPoolExecutor(1, WORKER) for html in (False, True)}  # for texts of documents
+        self._patient = ThreadPoolExecutor(2, WORKER)  # for texts of documents
         self._looks = Turns(MOST_LOOKS)
         self._files = ThreadPoolExecutor(2, WORKER)  # read and write documents
         self._documents: list[str] = []  # the accounts of those at work
@@ -161,7 +161,7 @@ class Service:
             end()
         for batcher in self._served.batchers.values():
             batcher.close()
-        for threads in (self._threads, self._markup, *self._patient.values(), self._files):
+        for threads in (self._threads, self._markup, self._patient, self._files):
             threads.shutdown(wait=False, cancel_futures=True)
         self._looks.close()
 
@@ -320,9 +320,8 @@ class Service:
         translator, batcher = self.served.models[name], self.served.batchers[name, options.sampling]
         within = bounded(options, translator, self.settings)
         long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
-        html = format == "html"
-        others = self._markup if html else self._threads if long else None
-        run = partial(_in, self._patient[html] if patient else others)
+        others = self._markup if format == "html" else self._threads if long else None
+        run = partial(_in, self._patient if patient else others)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         if not patient:
             check_tokens([len(ids) for ids, _ in job.work], limits=self.settings)
@@ -359,19 +358,14 @@ class Service:
         tags = [(language_code(one) or one) if one else "" for one in (source, target)]  # files name languages by codes
         options = replace(options, source=tags[0], target=tags[1])
         document = await _in(self._files, lambda: read_document(name, data, options))
-        texts = [one.text for one in document.texts]
+        texts = document.texts
         self.access.check_rate(caller, check_document(texts, limits=self.settings))
         request["source"] = source or await self._detected(MARKUP.sub(" ", "\n".join(texts)[:SAMPLE]), known)
         request["patient"] = True
-        written = list[str](texts)
-        for html in (False, True):
-            places = [place for place, one in enumerate(document.texts) if one.html is html]
-            request["format"] = "html" if html else "text"
-            for start in range(0, len(places), self.settings.texts):
-                batch = places[start : start + self.settings.texts]
-                found = await patiently(self._do, self._translate, [texts[place] for place in batch], **request)
-                for place, one in zip(batch, found, strict=True):
-                    written[place] = one.text
+        written: list[str] = []
+        for start in range(0, len(texts), self.settings.texts):
+            batch = texts[start : start + self.settings.texts]
+            written += [one.text for one in await patiently(self._do, self._translate, batch, **request)]
         return await _in(self._files, lambda: document.write(written))
 
     async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],

@@ -65,6 +65,12 @@ class Token:
     name: str = ""
 
 
+class Html(str):
+    """A text that is HTML."""
+
+    __slots__ = ()
+
+
 Open = tuple[str, str, int, list[Mark]]  # an element not yet closed: name, tag, place in the text, the marks in it
 
 
@@ -129,10 +135,10 @@ class Markup:
         self.texts = [block.text for block in self.blocks]
         self.borders = [block.borders for block in self.blocks]
 
-    def join(self, translations: Sequence[str], alignments: Sequence[Alignment]) -> str:
+    def join(self, translations: Sequence[str], alignments: Sequence[Alignment]) -> Html:
         """The HTML with its `texts` translated, and inline markup placed by the alignments."""
         each = iter(zip(translations, alignments, strict=True))
-        return "".join(part if isinstance(part, str) else part.render(*next(each)) for part in self.parts)
+        return Html("".join(part if isinstance(part, str) else part.render(*next(each)) for part in self.parts))
 
 
 def _text(raw: str) -> str:

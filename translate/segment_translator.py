@@ -19,7 +19,7 @@ import regex
 
 from seq2see.errors import UserError
 from seq2see.rules import SHORTEST_SHARE
-from ..text.html_markup import Markup
+from ..text.html_markup import Html, Markup
 from ..text.model_input import ModelInput
 from ..text.placing import Alignment
 from ..text.plain import length
@@ -159,8 +159,7 @@ class SegmentTranslator:
     options: DecodingOptions
     protection: Protection = DEFAULT_PROTECTION
 
-    def texts(self, texts: Sequence[str], *, prefix: str, html: bool,
-              keep: str = "") -> WorkGenerator[list[TranslatedText]]:
+    def texts(self, texts: Sequence[str], *, prefix: str, keep: str = "") -> WorkGenerator[list[TranslatedText]]:
         """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences.
 
         Matches of the pattern `keep` stay unchanged.
@@ -169,23 +168,23 @@ class SegmentTranslator:
         most = (self.options.max_new_tokens or 0) - len(self.options.prefix)
         if len(start) > most:
             raise UserError(f"the prefix has {len(start)} tokens: at most {most} fit into max_new_tokens; shorten it")
-        markups = [Markup(text) if html else None for text in map(check_text, texts)]
+        markups = [Markup(text) if isinstance(text, Html) else None for text in map(check_text, texts)]
         bare = ["\n".join(markup.texts) if markup else text for text, markup in zip(texts, markups, strict=True)]
         kept = keeping(keep, bare) if keep else [None] * len(texts)
-        alike = {pattern: replace(self, protection=replace(self.protection, keep=pattern, asides=not html,
-                                                                language=self.source, target=self.target))
-                 for pattern in {*kept, None}}
-        plain = {} if html or prefix else self._plain(texts, kept)
+        alike = {(pattern, asides): replace(self, protection=replace(self.protection, keep=pattern, asides=asides,
+                                                                     language=self.source, target=self.target))
+                 for pattern in {*kept, None} for asides in (True, False)}
+        plain = {} if prefix else self._plain(texts, kept)
         return (yield from together([
-            alike[None]._plainly(text, plain[number]) if number in plain else alike[pattern]._text(text, markup, prefix,
-                                                                                                   start)
+            alike[None, True]._plainly(text, plain[number]) if number in plain else
+            alike[pattern, markup is None]._text(text, markup, prefix, start)
             for number, (text, markup, pattern) in enumerate(zip(texts, markups, kept, strict=True))]))
 
     def _plain(self, texts: Sequence[str], kept: Sequence[KeptWords | None]) -> dict[int, Ids]:
         """The ids of the texts that are one plain sentence, by index."""
         numbers = [number for number, text in enumerate(texts)
-                   if kept[number] is None and is_plain_sentence(text, self.protection.known)
-                   and not self.protection.terms(text)]
+                   if kept[number] is None and not isinstance(text, Html)
+                   and is_plain_sentence(text, self.protection.known) and not self.protection.terms(text)]
         sources = self.codec.encode([texts[number] for number in numbers], source=self.source, target=self.target)
         longest = self.defaults.source_tokens
         return {number: ids for number, ids in zip(numbers, sources, strict=True)

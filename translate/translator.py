@@ -27,6 +27,7 @@ from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.importing import IMPORTS
 from ..text.glossary import Glossary
+from ..text.html_markup import Html
 from ..text.placing import Alignment
 from ..text.plain import characters
 from ..text.protection import Protection
@@ -45,6 +46,7 @@ from .segment_translator import (
     bare_pair,
     by_group,
     check_length,
+    check_text,
     composed,
 )
 
@@ -178,7 +180,7 @@ class Translator(LoadedCheckpoint):
             target: the target language, in the same forms; None: the target of the first pair that matches `source`.
                 Required if the model has many targets and no default.
             prefix: the text that every translation begins with.
-            format: `html` keeps the markup and translates the text between it.
+            format: `html` keeps the markup and translates the text between it, as of any text that is `Html`.
             keep: a regular expression; its matches stay unchanged.
             glossary: terms and their translations; see `read_glossary`.
             options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
@@ -205,6 +207,8 @@ class Translator(LoadedCheckpoint):
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
+        if format == "html":
+            texts = [Html(check_text(text)) for text in texts]
         source, target = self.pair(source, target)
         tag = self.tag(target)
         options = self.defaults.resolve(options, first=tag)
@@ -215,7 +219,7 @@ class Translator(LoadedCheckpoint):
         known = self.measurements if by_torch else self.measured_files  # CTranslate2's weights stay those of the files
         is_usual = not prefix and options.searches_as(self.defaults.usual)
         calibrator = known.calibration.sentence_calibrator(target) if is_usual and known.calibration else None
-        steps = segments.texts(texts, prefix=prefix, html=format == "html", keep=keep)
+        steps = segments.texts(texts, prefix=prefix, keep=keep)
         return WorkLoop(self._translations(segments, steps, calibrator))
 
     def engine_for(self, options: DecodingOptions) -> Engine:

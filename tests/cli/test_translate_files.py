@@ -27,8 +27,9 @@ from seq2see.cli.translating.line_files import LineFile, translate_lines
 from seq2see.cli.translating.part import FilePart, only_writer
 from seq2see.cli.translating.request import TranslationRequest
 from seq2see.documents import formats
-from seq2see.documents.protocol import Document, FileOptions, FileText
+from seq2see.documents.protocol import Document, FileOptions
 from seq2see.errors import UserError
+from seq2see.text.html_markup import Html
 from seq2see.tokenizer.words import split_words
 from seq2see.training.progress import Progress
 from seq2see.translate import Translator
@@ -173,7 +174,7 @@ def test_a_document_without_text_is_copied_and_that_is_said(copied, tmp_path):
 
 
 def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_path, monkeypatch):
-    texts = [FileText(f"<i>The cat {n}.</i>" if n % 3 else f"The {{cat}} {n}.", html=bool(n % 3)) for n in range(7)]
+    texts = [Html(f"<i>The cat {n}.</i>") if n % 3 else f"The {{cat}} {n}." for n in range(7)]
     read = lambda data, options, *, name: Document(texts, lambda found: repr((found, options)).encode())  # noqa: E731
     monkeypatch.setattr("seq2see.cli.translating.document_files.AT_ONCE", 4)
     for module in ("table", "json_strings"):
@@ -183,7 +184,7 @@ def test_marked_and_plain_texts_of_a_document_come_back_in_order(copied, tmp_pat
     assert copied("a.csv", "a.json", "--columns", "a, 2", "--keys", "k", "--to", "fr")[0] == 0
     options = FileOptions("en", "fr", ("a", "2"), ("k",))
     for name in ("a.fr.csv", "a.fr.json"):
-        assert (tmp_path / name).read_text() == repr(([one.text for one in texts], options))
+        assert (tmp_path / name).read_text() == repr((list(map(str, texts)), options))
 
 
 def test_a_txt_is_a_document_unless_something_asks_for_lines(copied, tmp_path, monkeypatch):

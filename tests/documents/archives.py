@@ -10,7 +10,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from lxml import etree
 
 from seq2see.documents.formats import read_document
-from seq2see.documents.protocol import Document, FileOptions, FileText
+from seq2see.documents.protocol import Document, FileOptions
+from seq2see.text.html_markup import Html
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())  # written by pandoc 2.17 and LibreOffice 7.4
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -55,10 +56,10 @@ def opened(name: str, data: bytes, **options: str) -> Document:
     return read_document(name, data, FileOptions(**options))
 
 
-def swapped(text: FileText) -> str:
+def swapped(text: str) -> str:
     """The text with capitals for small letters and the other way round, its markup as it is."""
-    if not text.html:
-        return text.text.swapcase()
-    parts = re.split(r"(<[^>]*>)", text.text)
+    if not isinstance(text, Html):
+        return text.swapcase()
+    parts = re.split(r"(<[^>]*>)", text)
     return "".join(part if part[:1] == "<" else html.escape(html.unescape(part).swapcase(), quote=False)
                    for part in parts)

@@ -5,7 +5,7 @@ import re
 import pytest
 from lxml import etree
 
-from seq2see.text.html_markup import Markup
+from seq2see.text.html_markup import Html, Markup
 from seq2see.text.placing import Alignment
 from .archives import canonical, entries_of, opened, sample, with_entries
 
@@ -27,10 +27,10 @@ def page_of(data: bytes, change, **options: str) -> bytes:
     document = opened("a.epub", data, **options)
     translations = []
     for one in document.texts:
-        markup = Markup(one.text)
+        markup = Markup(one)
         texts = [change(text) for text in markup.texts]
         alignments = [Alignment.by_place(*pair) for pair in zip(markup.texts, texts, strict=True)]
-        translations.append(markup.join(texts, alignments) if one.html else change(one.text))
+        translations.append(markup.join(texts, alignments) if isinstance(one, Html) else change(one))
     return entries_of(document.write(translations))[PAGE]
 
 
@@ -55,7 +55,7 @@ def page_of(data: bytes, change, **options: str) -> bytes:
 def test_xhtml_is_no_html(body, after):
     data = book(body)
     document = opened("a.epub", data)
-    assert document.write([one.text for one in document.texts]) == data
+    assert document.write(document.texts) == data
     written = page_of(data, str.upper)
     expected = AROUND.format(code="utf-8", doctype="<!DOCTYPE html>", body=after).replace("A title", "A TITLE")
     assert canonical(written) == canonical(expected.encode())
@@ -78,7 +78,7 @@ def test_a_page_stays_well_formed():
     """Elements across a line break whose words change places: the tags of one text, then of the other."""
     body = "<p>one <b>two <i>three<br/>four</i> five</b> six</p>"
     document = opened("a.epub", book(body))
-    crossed = [one.text.replace("one <b>two <i>three", "<i>three one <b>two") for one in document.texts]
+    crossed = [one.replace("one <b>two <i>three", "<i>three one <b>two") for one in document.texts]
     page = entries_of(document.write(crossed))[PAGE]
     assert " ".join("".join(etree.fromstring(page).find(".//{*}p").itertext()).split()) == "three one twofour five six"
 
@@ -87,7 +87,8 @@ def test_the_titles_of_a_book_and_its_chapters():
     data = sample("pandoc-2.epub")
     author = b"<docAuthor><text>Ann Example</text></docAuthor>"
     ncx = entries_of(data)["EPUB/toc.ncx"].replace(b"<navMap>", author + b"<navMap>")
-    texts = [one.text for one in opened("a.epub", with_entries(data, {"EPUB/toc.ncx": ncx})).texts if not one.html]
+    texts = [one for one in opened("a.epub", with_entries(data, {"EPUB/toc.ncx": ncx})).texts
+             if not isinstance(one, Html)]
     assert texts.count("A Day in the Harbour") == 5  # the OPF, twice the NCX, two pages
     assert "The first morning" in texts and "Ann Example" not in texts
 
@@ -99,7 +100,7 @@ def test_the_language_of_a_page():
 
 def test_a_page_without_words_is_no_text():
     data = book('<!-- a comment --><img src="a.png" alt="a"/> 12')
-    assert not any("a.png" in one.text for one in opened("a.epub", data).texts)
+    assert not any("a.png" in one for one in opened("a.epub", data).texts)
     page = page_of(data, str.upper, target="fr").decode()
     assert '<img src="a.png" alt="a"/> 12</body>' in page and 'lang="fr"' in page and "<title>A TITLE" in page
 
@@ -107,7 +108,7 @@ def test_a_page_without_words_is_no_text():
 def test_other_pages_keep_their_bytes():
     data = book('<p><a id="x"/>one</p>')
     document = opened("a.epub", data)
-    first = [document.texts[0].text + " x", *(one.text for one in document.texts[1:])]
+    first = [document.texts[0] + " x", *document.texts[1:]]
     before, after = entries_of(data), entries_of(document.write(first))
     assert [name for name in before if before[name] != after[name]] == ["EPUB/content.opf"]
 
@@ -122,4 +123,4 @@ def test_pages_elsewhere():
         '<item id="y" href="https://example.org/c.xhtml" media-type="application/xhtml+xml"/></manifest>'))
     page = AROUND.format(code="utf-8", doctype="", body="<p>elsewhere</p>")
     texts = opened("a.epub", with_entries(data, {"EPUB/content.opf": opf, "a b.xhtml": page})).texts
-    assert [one.text for one in texts].count("<p>elsewhere</p>") == 1
+    assert list(texts).count("<p>elsewhere</p>") == 1

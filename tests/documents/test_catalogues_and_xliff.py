@@ -11,6 +11,7 @@ from lxml import etree
 from seq2see.documents.formats import read_document
 from seq2see.documents.protocol import Document, FileOptions
 from seq2see.errors import UserError
+from seq2see.text.html_markup import Html
 
 polib = pytest.importorskip("polib")
 
@@ -52,7 +53,7 @@ def filled(data: str, *translations: str, target: str = "fr"):
 
 def test_what_is_untranslated_or_fuzzy_is_translated_and_all_else_stays():
     document = read(CATALOGUE)
-    assert [one.text for one in document.texts] == [
+    assert document.texts == [
         "%d file was deleted from %s.", "%d files were deleted from %s.", "&Open", "Save the file"]
     written = document.write(["%d fichier de %s.", "%d fichiers de %s.", "&Ouvrir", "Enregistrer le fichier"]).decode()
     plural, opened, saved, cancel, old = polib.pofile(written)
@@ -70,7 +71,7 @@ def test_gettext_accepts_the_catalogue(target):
     if not shutil.which("msgfmt"):
         pytest.skip("msgfmt is not installed")
     document = read(CATALOGUE.replace("Annuler", "").replace("Enregistrer", ""), target=target)
-    written = document.write([one.text for one in document.texts])
+    written = document.write(document.texts)
     accepted = subprocess.run(["msgattrib", "--clear-fuzzy", "-"], input=written, capture_output=True).stdout
     for data in (written, accepted):
         checked = subprocess.run(["msgfmt", "-c", "-o", "/dev/null", "-"], input=data, capture_output=True)
@@ -96,8 +97,8 @@ def test_an_entry_that_lost_a_placeholder_stays_untranslated(flag, message, tran
 def test_a_placeholder_of_an_unusual_shape_is_an_element():
     source = HEADER + '#, c-format\nmsgid "%s: option \'%s%s\' is %% wrong\\n"\nmsgstr ""\n'
     [text] = read(source).texts
-    assert text.html and text.text.count("<code") == 3
-    [entry] = filled(source, text.text.replace("is", "est"))
+    assert isinstance(text, Html) and text.count("<code") == 3
+    [entry] = filled(source, text.replace("is", "est"))
     assert entry.msgstr == "%s: option '%s%s' est %% wrong\n"
 
 
@@ -176,7 +177,7 @@ TWO = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcL
 def test_sources_become_targets_with_their_elements_and_all_else_stays(name, data, count):
     document = read(data, name=name)
     assert len(document.texts) == count
-    tree = etree.fromstring(document.write([one.text for one in document.texts]))
+    tree = etree.fromstring(document.write(document.texts))
     targets = [one for one in tree.iter("{*}target") if one.text != "Vieux"]
     assert len(targets) == count
     for target in targets:
@@ -224,13 +225,13 @@ def test_only_what_is_translated_is_said_to_be_in_the_language():
         f'<file source-language="en"><body><trans-unit id="1">{unit}</trans-unit></body></file>' for unit in units
     ) + "</xliff>"
     document = read(data, name="a.xlf")
-    old, new = etree.fromstring(document.write([one.text for one in document.texts]))
+    old, new = etree.fromstring(document.write(document.texts))
     assert old.get("target-language") is None and new.get("target-language") == "fr"
 
 
 def test_elements_move_with_their_words():
     document = read(TWO, name="a.xlf")
-    first, second = (one.text for one in document.texts)
+    first, second = document.texts
     assert first == 'He saw <code id="1">x</code> in <span id="3">the garden</span>.'
     written = document.write(['Dans <span id="3">le jardin</span> il a vu <code id="1">x</code>.', second]).decode()
     assert '<target>Dans <pc id="2">le jardin</pc> il a vu <ph id="1"/>.</target>' in written

@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 from lxml import etree
 
-from seq2see.documents.protocol import FileText
+from seq2see.text.html_markup import Html
 from .archives import DRAWING, ODF, WORD, entries_of, opened, sample, swapped, with_entries
 
 NAMES = {
@@ -51,10 +51,10 @@ def body_of(kind: str, data: bytes) -> str:
     return re.sub(r' xmlns:\w+="[^"]*"|^<[^>]*>|<[^<]*>$', "", text).replace(' xml:space="preserve"', "")
 
 
-def texts_of(kind: str, data: bytes) -> list[FileText]:
+def texts_of(kind: str, data: bytes) -> list[str]:
     """The texts of the body alone."""
-    rest = {one.text for one in opened(f"a.{kind}", written(kind, "")).texts}
-    return [one for one in opened(f"a.{kind}", data).texts if one.text not in rest]
+    rest = {*opened(f"a.{kind}", written(kind, "")).texts}
+    return [one for one in opened(f"a.{kind}", data).texts if one not in rest]
 
 
 def w(text: str, properties: str = "") -> str:
@@ -245,17 +245,17 @@ def test_words_go_back_into_their_runs(kind, inside, texts, translations, after)
     tag = {"docx": "w:p", "odt": "text:p", "pptx": "a:p"}[kind]
     data = written(kind, f"<{tag}>{inside}</{tag}>")
     document = opened(f"a.{kind}", data)
-    assert document.write([one.text for one in document.texts]) == data
+    assert document.write(document.texts) == data
     found = texts_of(kind, data)
-    assert [one.text for one in found] == texts
-    assert [one.html for one in found] == ["<" in one.text and "<b>" not in one.text for one in found]
+    assert found == texts
+    assert [isinstance(one, Html) for one in found] == ["<" in one and "<b>" not in one for one in found]
     if translations is None:  # swapped, and swapped again
         document = opened(f"a.{kind}", document.write([swapped(one) for one in document.texts]))
         translated = document.write([swapped(one) for one in document.texts])
         after = inside
     else:
         words = dict(zip(texts, translations, strict=True))
-        translated = document.write([words.get(one.text, one.text) for one in document.texts])
+        translated = document.write([words.get(one, one) for one in document.texts])
         after = inside if after is None else after
     after = after.replace(' xml:space="preserve"', "")
     assert body_of(kind, translated) == f"<{tag}>{after}</{tag}>"
@@ -268,7 +268,7 @@ def test_words_go_back_into_their_runs(kind, inside, texts, translations, after)
 def test_elements_that_are_lost_or_doubled_are_an_error(translation):
     document = opened("a.docx", written("docx", f"<w:p>{w('The ')}{w('red', BOLD)}{w(' boat')}</w:p>"))
     with pytest.raises(ValueError, match="does not have the elements"):
-        document.write([translation if one.html and "red" in one.text else one.text for one in document.texts])
+        document.write([translation if isinstance(one, Html) and "red" in one else one for one in document.texts])
 
 
 def test_deep_and_crossing_elements():
@@ -282,9 +282,9 @@ def test_deep_and_crossing_elements():
         data = written(kind, body)
         there = opened(f"a.{kind}", data).write([swapped(one) for one in opened(f"a.{kind}", data).texts])
         back = opened(f"a.{kind}", there).write([swapped(one) for one in opened(f"a.{kind}", there).texts])
-        unclosed = [len(re.findall(r"<(?!/|img)", one.text)) - one.text.count("</") for one in texts_of(kind, data)]
+        unclosed = [len(re.findall(r"<(?!/|img)", one)) - one.count("</") for one in texts_of(kind, data)]
         assert set(unclosed) == {0}
-        levels = [accumulate(1 if tag[1] != "/" else -1 for tag in re.findall(r"</?(?:span)", one.text))
+        levels = [accumulate(1 if tag[1] != "/" else -1 for tag in re.findall(r"</?(?:span)", one))
                   for one in texts_of(kind, data)]
         deepest = max(map(max, levels))
         assert deepest < 16 and (deepest > 10 or crossing in body)
@@ -297,7 +297,7 @@ def test_deep_and_crossing_elements():
 def test_a_bound_control_of_blocks_stays():
     control = "<w:sdt><w:sdtPr><w:dataBinding/></w:sdtPr><w:sdtContent><w:p>{}</w:p></w:sdtContent></w:sdt>"
     data = written("docx", control.format(w("Its data")) + control.format(w("free")).replace("dataBinding", "tag"))
-    assert [one.text for one in texts_of("docx", data)] == ["free"]
+    assert texts_of("docx", data) == ["free"]
 
 
 @pytest.mark.parametrize(("kind", "code"), [
@@ -324,7 +324,7 @@ def test_masters_of_slides():
     master = (f"<p:sldMaster {SPACES}><p:sp><p:nvSpPr><p:nvPr><p:ph/></p:nvPr></p:nvSpPr>"
               f"<p:txBody><a:p>{a('Click here')}"
               f"</a:p></p:txBody></p:sp><p:sp><p:txBody><a:p>{a('Our company')}</a:p></p:txBody></p:sp></p:sldMaster>")
-    texts = {one.text for one in opened("a.pptx", with_entries(sample("pandoc.pptx"), {
+    texts = {*opened("a.pptx", with_entries(sample("pandoc.pptx"), {
         "ppt/slideMasters/slideMaster1.xml": master})).texts}
     assert "Our company" in texts and "Click here" not in texts
 

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from seq2see.documents import json_strings, protocol
 from seq2see.documents.formats import read_document
 from seq2see.documents.markdown_inline import tokens_of
-from seq2see.documents.protocol import Document, FileOptions, FileText
+from seq2see.documents.protocol import Document, FileOptions
 from seq2see.errors import UserError
+from seq2see.text.html_markup import Html
 
 PART = re.compile(r"<code[^>]*>.*?</code>|<(?:script|pre|style)\b.*?</(?:script|pre|style)>"
                   r"|<p translate.*?</p>|<[^>]*>|&[^;\s]*;|[^<&]+|.", re.DOTALL)
@@ -30,13 +31,14 @@ def read(name: str, data: str | bytes, **options) -> Document:
 
 
 def texts(document: Document) -> list[str]:
-    return [one.text for one in document.texts]
+    return list(document.texts)
 
 
-def changed(text: FileText, change: Callable[[str], str]) -> str:
+def changed(text: str, change: Callable[[str], str]) -> str:
     """A text with its words changed, and its elements as they were."""
-    parts = PART.findall(text.text) if text.html else [text.text]
-    return "".join(part if text.html and part[0] in "<&" else change(part) for part in parts)
+    is_html = isinstance(text, Html)
+    parts = PART.findall(text) if is_html else [text]
+    return "".join(part if is_html and part[0] in "<&" else change(part) for part in parts)
 
 
 def written(document: Document, change: Callable[[str], str] = str) -> str:
@@ -398,7 +400,7 @@ def test_a_chosen_column_of_any_table_changes_alone(rows, separator, quoting, li
 
     rows = [["the key", "the text"], *([one, f"a {two.strip()} b"] for one, two in rows)]
     document = read("a.csv", dumped(rows), columns=("the text",))
-    new = document.write([f'{one.text[:-1]}"{separator}\n' for one in document.texts]).decode()
+    new = document.write([f'{one[:-1]}"{separator}\n' for one in document.texts]).decode()
     expected = [rows[0], *([one, f'{two[:-1]}"{separator}\n'] for one, two in rows[1:])]
     assert list(csv.reader(io.StringIO(new, newline=""), delimiter=separator)) == [
         [*row] for row in csv.reader(io.StringIO(dumped(expected), newline=""), delimiter=separator)]
@@ -523,14 +525,14 @@ def test_elements_named_by_a_program_are_those_of_a_fragment(source, text):
 def test_attributes_of_elements_that_are_kept_are_texts(page, expected):
     document = read("a.html", page)
     assert texts(document)[1:] == expected
-    new = document.write([document.texts[0].text, *map(str.upper, expected)]).decode()
+    new = document.write([document.texts[0], *map(str.upper, expected)]).decode()
     assert new == (page.replace(expected[0], expected[0].upper()) if expected else page)
 
 
 def test_an_attribute_without_quotation_marks_gets_them_if_it_changes():
     document = read("a.html", "<img alt=House src=a.png>")
     assert written(document) == "<img alt=House src=a.png>"
-    assert document.write([document.texts[0].text, "L'abri"]).decode() == '<img alt="L&#x27;abri" src=a.png>'
+    assert document.write([document.texts[0], "L'abri"]).decode() == '<img alt="L&#x27;abri" src=a.png>'
 
 
 def test_each_name_of_a_page_s_language_is_the_target():

@@ -51,12 +51,9 @@ EXPECTED = {
 def translated() -> dict[str, str]:
     translator = Translator.from_pretrained("everyday")
     documents = {name: read_document(name, data.encode(), FileOptions("en", "fr")) for name, data in FILES.items()}
-    found = {}
-    for form in ("text", "html"):
-        texts = [one.text for document in documents.values() for one in document.texts if one.html == (form == "html")]
-        found |= {(form, text): one.text for text, one in zip(
-            texts, translator(texts, source="en", target="fr", format=form), strict=True)}
-    return {name: document.write([found["html" if one.html else "text", one.text] for one in document.texts]).decode()
+    texts = [one for document in documents.values() for one in document.texts]
+    found = dict(zip(texts, translator(texts, source="en", target="fr"), strict=True))
+    return {name: document.write([found[one].text for one in document.texts]).decode()
             for name, document in documents.items()}
 
 

@@ -16,7 +16,7 @@ import pytest
 from serving import Stub, counters, running, stub_server, translate, written
 
 from seq2see.documents import formats
-from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions, FileText
+from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions
 from seq2see.errors import UserError
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
@@ -25,6 +25,7 @@ from seq2see.serve.apis.translate_file import disposition, safe_name
 from seq2see.serve.downloads import Download, Downloads
 from seq2see.serve.service import DOCUMENTS_OF_ONE, Service
 from seq2see.serve.settings import ServerSettings, read_settings
+from seq2see.text.html_markup import Html
 from seq2see.translate.results import Translation
 from .conftest import KEY
 from .test_replicated import elsewhere
@@ -44,7 +45,8 @@ class Lines:
         lines = data.decode().split("\n")
         if "broken" in lines:
             raise UserError(f"{name}: line {lines.index('broken') + 1} is broken")
-        return Document([FileText(line, line.startswith("<")) for line in lines], lambda all: "\n".join(all).encode())
+        texts = [Html(line) if line[:1] == "<" else line for line in lines]
+        return Document(texts, lambda all: "\n".join(all).encode())
 
 
 @pytest.fixture(autouse=True)
@@ -88,14 +90,15 @@ def document(service, data, name="a.lines", **more):
     return asyncio.run(service.translate_document(name, data, caller=CALLER, **{**LANGUAGES, **more}))
 
 
-def test_texts_go_as_text_and_as_html_in_batches_and_come_back_in_their_places():
+def test_texts_of_both_kinds_go_in_batches_and_come_back_in_their_places():
     stub, seen = Stub(), []
     prepare = stub.prepare
-    stub.prepare = lambda texts, **more: seen.append((len(texts), more["format"])) or prepare(texts, **more)
+    stub.prepare = lambda texts, **more: seen.append([*map(type, texts)]) or prepare(texts, **more)
     service = Service({"stub": stub}, ServerSettings(texts=3, characters=40))
     texts = [f"{'<p>' * (number % 3 == 0)}text {number}" for number in range(11)] + ["", "long " * 30]
     assert document(service, "\n".join(texts).encode()) == "\n".join(map(str.upper, texts)).encode()
-    assert seen == [(3, "text")] * 3 + [(3, "html"), (1, "html")]
+    kinds = [Html if text.startswith("<") else str for text in texts]
+    assert seen == [kinds[first : first + 3] for first in range(0, 13, 3)]
     assert (Lines.seen.source, Lines.seen.target) == ("en", "fr")
     document(service, b"text", source="English", target="French")
     assert (Lines.seen.source, Lines.seen.target) == ("en", "fr")

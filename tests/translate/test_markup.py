@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see import Translator
-from seq2see.text.html_markup import Markup
+from seq2see.text.html_markup import Html, Markup
 from seq2see.text.placing import Alignment
 from seq2see.text.word_links import from_pharaoh
 from seq2see.tokenizer.words import split_words
@@ -220,6 +220,14 @@ def test_only_sentences_with_markup_inside_are_looked_into(translator, monkeypat
     monkeypatch.setattr(translator, "look", None)
     plain = "<p>The cat.</p> <b>The box. <i>An owl.</i></b> <!-- it --> It <br> is."
     assert "<b>" in translator(plain, format="html", **SHORT).text
+
+
+def test_texts_of_both_kinds_are_translated_as_each_alone(translator):
+    """What comes of HTML is HTML: another model may translate it on."""
+    found = [one.text for one in translator(["a <b>cat</b>", Html(PAGE), "The cat."], **SHORT)]
+    assert found == [translator("a <b>cat</b>", **SHORT).text, translator(PAGE, format="html", **SHORT).text,
+                     translator("The cat.", **SHORT).text]
+    assert [*map(type, found)] == [str, Html, str]
 
 
 @pytest.mark.parametrize("text_of", [lambda size: "<b>x </b>" * size,

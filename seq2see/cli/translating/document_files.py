@@ -16,11 +16,10 @@ from seq2see.atomic import atomic_write
 from seq2see.cli.translating.line_files import LineFile, behind_link, translate_lines
 from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest
 from seq2see.documents.formats import FORMATS, read_document
-from seq2see.documents.protocol import MOST_BYTES, FileOptions, FileText
+from seq2see.documents.protocol import MOST_BYTES, FileOptions
 from seq2see.errors import UserError
 from seq2see.folders import unfinished
 from seq2see.training.progress import Progress
-from seq2see.translate import Translation
 
 OFFICE = {"docx", "odt", "pptx", "epub"}  # which are not text
 AT_ONCE = 256  # texts of a document that are translated together
@@ -164,10 +163,11 @@ def translate_document(path: Path, out: Path, asked: TranslationRequest, options
     document = read_document(str(path), path.read_bytes(), options)
     progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
     translations: list[str] = []
+    how: dict[str, Any] = {"target": asked.targets[0], **asked.options}
     try:
         for begin in range(0, len(document.texts), AT_ONCE):
             some = document.texts[begin : begin + AT_ONCE]
-            for number, result in enumerate(translate_texts(some, asked), start=begin + 1):
+            for number, result in enumerate(asked.translator(some, **how), start=begin + 1):
                 translations.append(result.text)
                 remarks.note(number, Doubts.of([result]))
             progress.advance(len(some))
@@ -180,11 +180,3 @@ def translate_document(path: Path, out: Path, asked: TranslationRequest, options
     if not document.texts:
         print(f"{path} has no text to translate; {out} is a copy", file=sys.stderr)
     remarks.print()
-
-
-def translate_texts(texts: Sequence[FileText], asked: TranslationRequest) -> list[Translation]:
-    """Plain texts together, and those with markup together."""
-    how: dict[str, Any] = {"target": asked.targets[0], **asked.options}
-    plain = iter(asked.translator([one.text for one in texts if not one.html], **how))
-    html = iter(asked.translator([one.text for one in texts if one.html], format="html", **how))
-    return [next(html if one.html else plain) for one in texts]
