@@ -3,7 +3,7 @@
     python docs/pictures.py         it needs Chromium
 
 The page is that of `seq2see demo` with the packaged model storybook.  Each picture carries a mark of what the page
-showed first (`mark`), so that tests/serve/ui/test_first_view.py finds those that are stale.
+showed first (`mark`), so that tests/webpage/test_first_view.py finds those that are stale.
 """
 
 from __future__ import annotations

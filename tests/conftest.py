@@ -171,6 +171,34 @@ def translator(folder: Path) -> Any:
     return Translator.from_pretrained(folder, engine="torch")
 
 
+@pytest.fixture(scope="session")
+def server(translator: Any) -> Iterator[Any]:
+    """The pages of a tiny model on a free port of 127.0.0.1, until all tests are done."""
+    import serving
+
+    with serving.running({"tiny": lambda: translator}, page=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def seq2see() -> Any:
+    import tiny
+
+    return tiny.make("seq2see")
+
+
+@pytest.fixture(scope="session")
+def trace(seq2see: Any) -> Any:
+    """A Seq2See's trace with tokens of every sort: a tag, a word in several tokens, bytes, punctuation."""
+    from seq2see.lens import trace_hypotheses
+
+    model, tokenizer = seq2see
+    target = tokenizer.encode_target("Le chat n'a pas traversé.", language="fr")
+    [made] = trace_hypotheses(model, tokenizer, ["The cat, <b>猫</b>, did not cross."], [target], source_language="en",
+                              target_language="fr", given=1, scores=[-1.5])
+    return made
+
+
 class Pipe(io.BytesIO):
     """Bytes that are read once."""
 

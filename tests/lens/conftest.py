@@ -8,7 +8,7 @@ import pytest
 import tiny
 import torch
 
-from seq2see.lens import VIEWS, add_views, measure_trust, trace_hypotheses
+from seq2see.lens import VIEWS, add_views, measure_trust
 from seq2see.text.word_links import Links
 
 
@@ -31,21 +31,6 @@ def uneven_model(any_model):
             if name == "final_logits_bias":
                 buffer.normal_()
     return model, tokenizer
-
-
-@pytest.fixture(scope="session")
-def seq2see():
-    return tiny.make("seq2see")
-
-
-@pytest.fixture(scope="session")
-def trace(seq2see):
-    """A Seq2See's trace with tokens of every sort: a tag, a word in several tokens, bytes, punctuation."""
-    model, tokenizer = seq2see
-    target = tokenizer.encode_target("Le chat n'a pas traversé.", language="fr")
-    [made] = trace_hypotheses(model, tokenizer, ["The cat, <b>猫</b>, did not cross."], [target], source_language="en",
-                              target_language="fr", given=1, scores=[-1.5])
-    return made
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from seq2see.lens.heads.alignment_choice import (
 from seq2see.lens.heads.alignment_fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
 from seq2see.lens.records.intervals import Estimate, agreement, error_rate, resampled, summed
 from seq2see.lens.records.trust import MapTrust, Trust
-from seq2see.text.word_links import Links, from_pharaoh, read_pharaoh, to_pharaoh
+from seq2see.text.word_links import Links, from_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
 
 PAIRS = [
@@ -87,16 +87,6 @@ def test_the_interval_of_a_mean_knows_of_variants_too():
     assert twice == pytest.approx(once, abs=0.003)
     apart = Estimate.of([*values, *values])
     assert (twice.high - twice.low) / (apart.high - apart.low) == pytest.approx(2**0.5, rel=0.1)
-
-
-def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
-    assert to_pharaoh([(10, 2), (2, 0), (2, 11)]) == "2-0 2-11 10-2"
-    assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
-    assert from_pharaoh("1-1 1p1 2p2") == Links(frozenset({(1, 1)}), frozenset({(2, 2)})), "sure is not merely possible"
-    for wrong in ("0-0-1", "0-0x", "-0-0"):
-        (tmp_path / "links").write_text(f"0-0\n\n{wrong} 2-2\n")
-        with pytest.raises(UserError, match=rf"links, line 3: '{wrong}' is not a link"):
-            list(read_pharaoh(tmp_path / "links"))
 
 
 SHARES = np.array([[[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 0.0]]], dtype=np.float32)  # rows: target words

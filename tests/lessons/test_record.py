@@ -1,5 +1,5 @@
 """The record of a quick run, the one that ships, and the page that holds it; what a browser makes of them is tested in
-tests/serve/ui/test_lessons_move.py."""
+tests/webpage/test_lessons_move.py."""
 
 import base64
 import gzip

@@ -1,5 +1,5 @@
 """The pictures in docs/ are used by a document, and the plot is up to date; those of the page are tested with it
-(tests/serve/ui/test_first_view.py).
+(tests/webpage/test_first_view.py).
 """
 
 import importlib.util

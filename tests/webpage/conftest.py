@@ -20,7 +20,6 @@ import pytest
 from drawn import Drawn
 from filelock import FileLock
 from node import Node
-from serving import running
 
 from seq2see import Translator
 from seq2see.cli.command import main
@@ -36,13 +35,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session")
-def server(translator):
-    """The pages of a tiny model on a free port of 127.0.0.1, until all tests are done."""
-    with running({"tiny": lambda: translator}, page=True) as made:
-        yield made
 
 
 @pytest.fixture(scope="session")
