@@ -90,8 +90,8 @@ def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Fram
         elif (holder := _holder(child, name)) is not None:
             frame = Frame(partial(_emptied, child, holder), is_format=False)
             if name in ("ins", "moveTo"):  # of each run its own, with its own id
-                said = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
-                frame = changes.setdefault((name, said), frame)
+                attributes = tuple((one, value) for one, value in child.items() if one != sibling_name(child, "id"))
+                frame = changes.setdefault((name, attributes), frame)
             yield from list(_items(holder, (*path, frame), runs, changes)) or [InlineItem(path, child, "kept")]
         elif match := _RANGE.fullmatch(name):
             key = match["kind"], child.get(sibling_name(child, "id"))

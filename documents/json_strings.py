@@ -51,7 +51,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     escaped = _escaped(source)
     language = "" if options.keys else iso(options.source)
     return document_of(source, filter(None, (
-        _place(source, span, escaped, asked=bool(options.keys)) for span in found
+        _place(source, span, escaped, chosen=bool(options.keys)) for span in found
         if not language or source[slice(*span)] != f'"{language}"')), name=name, mark=mark)
 
 
@@ -100,13 +100,13 @@ def _names(key: str, names: Sequence[str]) -> bool:
         ".".join(names[-count:]) == key for count in range(1, min(key.count(".") + 1, len(names)) + 1))
 
 
-def _place(source: str, span: Span, escaped: frozenset[str], *, asked: bool) -> Place | None:
+def _place(source: str, span: Span, escaped: frozenset[str], *, chosen: bool) -> Place | None:
     text = json.loads(source[slice(*span)])
     parts = branches(text)
     if not _is_unicode(text) or (parts is None and OPENS.search(text)):
         return None
     own = parts.texts if parts else (text,)
-    if not any(_is_read(one, asked=asked) for one in own):
+    if not any(_is_read(one, chosen=chosen) for one in own):
         return None
     fragments = [_fragment(one) for one in own]
     texts = tuple(fragment.texts[0] if fragment else _text(one) for one, fragment in zip(own, fragments, strict=True))
@@ -159,11 +159,12 @@ def _with_elements(text: str, fragment: Fragment | None, translation: str) -> st
     return text if tokens is None else "".join(token.raw for token in tokens)
 
 
-def _is_read(text: str, *, asked: bool) -> bool:
-    """Whether a text has words that are no format of a date and, unless it was asked for, no address, path or code."""
+def _is_read(text: str, *, chosen: bool) -> bool:
+    """Whether a text has words that are no format of a date and, unless it was chosen, no address, path or code."""
     bare = _ELEMENT.sub(" ", text) if "</" in text or _TAG.search(text) else text
     without_dates = _DATE.sub(" ", bare) if _IN_DATE.search(bare) else bare
-    return DEFAULT_PROTECTION.has_words(without_dates) and (asked or not _NO_WORD.fullmatch(bare.strip().rstrip(":?!")))
+    is_code = not chosen and _NO_WORD.fullmatch(bare.strip().rstrip(":?!"))
+    return not is_code and DEFAULT_PROTECTION.has_words(without_dates)
 
 
 def _is_unicode(text: str) -> bool:

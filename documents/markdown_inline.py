@@ -273,7 +273,7 @@ def written(tokens: Sequence[HtmlToken], labels: Set[str], space: str, *, cell: 
     every = {token.name for token in intended if token.raw in _AS_HTML}
     for escape, as_html in ((False, set()), (True, set()), (True, _unmarked(intended)), (True, every)):
         text = "".join(_source(token, space, escape=escape, as_html=as_html, cell=cell) for token in intended)
-        if _said(tokens_of(text.replace(space, " "), labels)) == _said(intended):
+        if _meaning(tokens_of(text.replace(space, " "), labels)) == _meaning(intended):
             return text
     return None
 
@@ -296,7 +296,7 @@ def _source(token: HtmlToken, space: str, *, escape: bool, as_html: Set[str], ce
     return token.raw
 
 
-def _said(tokens: Sequence[HtmlToken]) -> list[str]:
+def _meaning(tokens: Sequence[HtmlToken]) -> list[str]:
     """What tokens mean, to compare: the texts, and the source of each element."""
     found = list[str]()
     for token in _merged(tokens):

@@ -93,7 +93,7 @@ def _sources(root: _Element) -> Iterator[_Element]:
 
 def _is_kept(unit: _Element) -> bool:
     """Whether the unit, or the nearest element around it that says so, is not to be translated."""
-    return next((said for node in (unit, *unit.iterancestors()) if (said := node.get("translate"))), "yes") == "no"
+    return next((value for node in (unit, *unit.iterancestors()) if (value := node.get("translate"))), "yes") == "no"
 
 
 def _is_translated(unit: _Element, source: _Element) -> bool:

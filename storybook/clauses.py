@@ -46,11 +46,11 @@ def noun_phrase(
     for adjective in reversed(adjectives):  # English: all before; French: before or after the noun
         first, *others = adjective.fr.split()
         form = morphology.agree(first, noun.gender, plural=plural, before=fr[0].text if adjective.before else "")
-        said = linked(adjective.en, " ".join([form, *others]))
-        en, fr = said.en + en, said.fr + fr if adjective.before else fr + said.fr
+        added = linked(adjective.en, " ".join([form, *others]))
+        en, fr = added.en + en, added.fr + fr if adjective.before else fr + added.fr
     if number:
-        said = linked(*number)
-        en, fr = said.en + en, said.fr + fr
+        added = linked(*number)
+        en, fr = added.en + en, added.fr + fr
     if owner is not None:
         of = new_id()
         *rest, last = owner.en
@@ -61,17 +61,17 @@ def noun_phrase(
         french = "de" if det in ("a", "some", "") and (negated or inserted) else det
         english = "what a" if det == "what" and not plural else _ENGLISH_PLURAL.get(det, det) if plural else det
         english = "any" if negated and english == "some" else english
-        said = linked(english, _determiner(french, noun.gender, plural, fr[0].text))
+        added = linked(english, _determiner(french, noun.gender, plural, fr[0].text))
         if not det:
-            said.fr[0].ids = head.ids
-        en, fr = said.en + en, said.fr + fr
+            added.fr[0].ids = head.ids
+        en, fr = added.en + en, added.fr + fr
     combinations = frozenset(("describes", adjective.en, noun.en) for adjective in adjectives)
     return NounPhrase(en, fr, combinations, head, noun, noun.gender, plural)
 
 
 def _single(en: str, fr: str, gender: str = "m", *, plural: bool = False, person: int = 3) -> NounPhrase:
-    said = linked(en, fr)
-    return NounPhrase(said.en, said.fr, head=said.en[0], gender=gender, plural=plural, person=person)
+    phrase = linked(en, fr)
+    return NounPhrase(phrase.en, phrase.fr, head=phrase.en[0], gender=gender, plural=plural, person=person)
 
 
 def name(english: str, gender: str, *, part: str | None = None) -> NounPhrase:
@@ -96,18 +96,18 @@ def stranger(english: str) -> NounPhrase:
 
 def conjoined(phrases: list[NounPhrase]) -> NounPhrase:
     """A list: *the cat, the hen and the dog*; masculine plural unless all are feminine."""
-    said: Phrase = phrases[0]
+    whole: Phrase = phrases[0]
     for phrase in phrases[1:]:
-        said = compose("$A and/1 $B = $A et/1 $B" if phrase is phrases[-1] else "$A ,/1 $B", A=said, B=phrase)
+        whole = compose("$A and/1 $B = $A et/1 $B" if phrase is phrases[-1] else "$A ,/1 $B", A=whole, B=phrase)
     gender = "f" if all(phrase.gender == "f" for phrase in phrases) else "m"
     nouns = tuple(phrase.noun for phrase in phrases if phrase.noun)
-    return NounPhrase(said.en, said.fr, said.combinations, phrases[0].head, None, gender, True, listed=nouns)
+    return NounPhrase(whole.en, whole.fr, whole.combinations, phrases[0].head, None, gender, True, listed=nouns)
 
 
 def _standing_for(phrase: NounPhrase, role: str, en: str, fr: str) -> NounPhrase:
-    said = linked(en, fr)
-    said.en[0].refers, said.en[0].role = phrase.head, role
-    return replace(phrase, en=said.en, fr=said.fr)
+    word = linked(en, fr)
+    word.en[0].refers, word.en[0].role = phrase.head, role
+    return replace(phrase, en=word.en, fr=word.fr)
 
 
 def pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
@@ -261,8 +261,8 @@ def clause(
     if isinstance(verb, SetVerb):
         assert object_ is not None
         phrase = compose(verb.pattern, subject=subject, tense=form.tense, S=subject, O=object_)
-        said = phrase.en[len(subject.en) :]
-        next(token for token in said if token.text not in ("was", "were", "is", "are")).part = "action"
+        predicate = phrase.en[len(subject.en) :]
+        next(token for token in predicate if token.text not in ("was", "were", "is", "are")).part = "action"
         return Phrase(phrase.en, phrase.fr, combinations)
     clitic = object_ if object_ is not None and (not object_.fr or object_.fr[0].is_clitic) else None
     helpers, english, french = _verb_group(verb, subject, form, clitic, question=question)
@@ -273,9 +273,9 @@ def clause(
             english += preposition.en + noun.en
             french += [] if noun is clitic else preposition.fr + noun.fr
     if question:
-        asked = compose("x/1 = est/1 -ce/1 que/1")
-        helpers[0].ids |= asked.en[0].ids
-        return Phrase([*helpers, *subject.en, *english], [*asked.fr, *subject.fr, *french], combinations)
+        opening = compose("x/1 = est/1 -ce/1 que/1")
+        helpers[0].ids |= opening.en[0].ids
+        return Phrase([*helpers, *subject.en, *english], [*opening.fr, *subject.fr, *french], combinations)
     return Phrase([*subject.en, *helpers, *english], [*subject.fr, *french], combinations)
 
 

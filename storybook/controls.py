@@ -74,9 +74,9 @@ def easy_group(rng: Random, split: str, key: str) -> list[Sentence]:
     second = describe(rng, thing, _THING_LOOKS, split, plural=plural).definite()
     group = []
     for meant, predicates in (("subject", easy.of_animal), ("object", easy.of_thing)):
-        said = rng.choice(predicates)
-        degree = rng.choice(said.degrees)
-        group.append(Sentence("easy", "easy", easy.verb, form, (first, second), meant, said.pattern, degree, key))
+        predicate = rng.choice(predicates)
+        degree = rng.choice(predicate.degrees)
+        group.append(Sentence("easy", "easy", easy.verb, form, (first, second), meant, predicate.pattern, degree, key))
     return group
 
 
@@ -108,8 +108,8 @@ def weather(rng: Random, split: str) -> StoryPair:
         main = clause(subject, rng.choice(doings))
     it = compose("it/1 = il/1")
     it.en[0].role = "weather"
-    said = compose(rng.choice(reasons))
-    phrase = compose("$M because/1 $I $W ./2 = $M parce/1 que/1 $I $W ./2", M=main, I=it, W=said)
+    reason = compose(rng.choice(reasons))
+    phrase = compose("$M because/1 $I $W ./2 = $M parce/1 que/1 $I $W ./2", M=main, I=it, W=reason)
     return realise(phrase, family="weather", kind="control")
 
 
@@ -195,9 +195,9 @@ def number(rng: Random, split: str) -> Sentence:
     subject = describe(rng, first, ANIMAL_LOOKS, split, plural=many_first)
     object_ = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first).definite()
     meant = "subject" if is_first else "object"
-    said = rng.choice(CHASE.predicates[is_first is is_turned])
-    degree = rng.choice(said.degrees)
-    return Sentence("number", "control", verb, Form(), (subject, object_), meant, said.pattern, degree)
+    predicate = rng.choice(CHASE.predicates[is_first is is_turned])
+    degree = rng.choice(predicate.degrees)
+    return Sentence("number", "control", verb, Form(), (subject, object_), meant, predicate.pattern, degree)
 
 
 _HUNTED = tuple(noun for noun in SMALL_CHASE.others if noun.en not in ("fox", "dog", "monkey"))
@@ -213,6 +213,6 @@ def alone(rng: Random, split: str) -> Sentence:
     """*The goat slept because it was tired*: one noun, so that the pronoun can only mean it."""
     animals, doings, predicates = rng.choice(_ALONE)
     animal = describe(rng, rng.choice(animals), ANIMAL_LOOKS, split, plural=rng.random() < 0.1)
-    said, verb = rng.choice(predicates), rng.choice(doings)
-    degree = rng.choice(said.degrees)
-    return Sentence("alone", "control", verb, Form(), (animal,), "subject", said.pattern, degree)
+    predicate, verb = rng.choice(predicates), rng.choice(doings)
+    degree = rng.choice(predicate.degrees)
+    return Sentence("alone", "control", verb, Form(), (animal,), "subject", predicate.pattern, degree)

@@ -9,7 +9,7 @@ from .clauses import Form
 from .lexicon import USUAL, Adjective, StoryNoun, adjectives, pick
 from .verbs import SetVerb, Verb, verbs
 
-Said = tuple[Verb | SetVerb, Form]
+VerbForm = tuple[Verb | SetVerb, Form]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Family:
     nouns: tuple[StoryNoun, ...]
     others: tuple[StoryNoun, ...]  # the second candidate: the same nouns, or ones that would meet these
     looks: tuple[Adjective, ...]  # that say nothing about the predicates
-    verbs: tuple[tuple[Said, ...], tuple[Said, ...]]
+    verbs: tuple[tuple[VerbForm, ...], tuple[VerbForm, ...]]
     predicates: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
     joint: str = "because"
     third: tuple[StoryNoun, ...] = ()  # what is given
@@ -68,7 +68,7 @@ def _was(english: str, french: str) -> str:
     return f"@be/1 ^{en} = @être/1 ^{fr}"
 
 
-def _said(group: str, names: str, form: Form = Form()) -> tuple[Said, ...]:  # noqa: B008  (frozen)
+def _forms(group: str, names: str, form: Form = Form()) -> tuple[VerbForm, ...]:  # noqa: B008  (frozen)
     return tuple((verb, form) for verb in verbs(group, names))
 
 
@@ -86,7 +86,7 @@ CHASE = Family(
     pick("wolf bear lion tiger dog panther fox"),  # one of the two is a hunter, and neither is too small for the other
     pick("wolf bear lion tiger dog panther horse donkey pig goat cow giraffe monkey lamb fox"),
     ANIMAL_LOOKS,
-    (_said("meet", "chase, attack"), _said("meet", "flee from, avoid, hide from")),
+    (_forms("meet", "chase, attack"), _forms("meet", "flee from, avoid, hide from")),
     (
         HUNGRY + states(
             "greedy gourmand: very; wanted/1 to/1 eat/2 = @vouloir/1 manger/2, "
@@ -113,8 +113,8 @@ _NO_ROOM = SetVerb(
 FIT = Family(
     "fit", _LARGE, _LARGE, THING_LOOKS,
     (
-        (*_said("contain", "fit in, go into", _NOT), (_STUCK, Form())),
-        (*_said("contain", "hold, contain", _COULD_NOT), (_NO_ROOM, Form())),
+        (*_forms("contain", "fit in, go into", _NOT), (_STUCK, Form())),
+        (*_forms("contain", "hold, contain", _COULD_NOT), (_NO_ROOM, Form())),
     ),
     (
         states("big grand, big grand, wide large: unfit; huge énorme"),
@@ -128,8 +128,8 @@ SMALL_FIT = replace(FIT, nouns=_SMALL, others=_SMALL)
 GIVE = Family(
     "give", ANIMALS, ANIMALS, ANIMAL_LOOKS,
     (
-        _said("transfer", "give ~ to, offer ~ to, bring ~ to, sell ~ to"),
-        _said("transfer", "take ~ from, receive ~ from, accept ~ from, buy ~ from"),
+        _forms("transfer", "give ~ to, offer ~ to, bring ~ to, sell ~ to"),
+        _forms("transfer", "take ~ from, receive ~ from, accept ~ from, buy ~ from"),
     ),
     (
         states(
@@ -152,7 +152,7 @@ GIVE = Family(
 def _voices(nouns: str, names: str, predicates: str, turned_predicates: str) -> Family:
     return Family(
         "hide", pick(nouns), pick(nouns), adjectives("old beautiful pretty white grey new"),
-        (_said("view", names), _said("view", names, _PASSIVE)), (states(predicates), states(turned_predicates)),
+        (_forms("view", names), _forms("view", names, _PASSIVE)), (states(predicates), states(turned_predicates)),
         tenses=("past", "past", "present"),
     )
 
@@ -173,7 +173,7 @@ PROTECT = _voices(
 _BULKY = tuple(noun for noun in pick("furniture crate barrel chest cart") if noun.en != "lamp")
 CRUSH = Family(
     "crush", _BULKY, _BULKY, THING_LOOKS,
-    (_said("crush", "crush, flatten, damage"), _said("crush", "collapse under, give way under, crack under")),
+    (_forms("crush", "crush, flatten, damage"), _forms("crush", "collapse under, give way under, crack under")),
     (
         states("heavy lourd, heavy lourd: unfit; massive massif, huge énorme"),
         states(
@@ -194,7 +194,7 @@ MATERIALS = replace(
 
 def _levels(nouns: str, names: str, turned: str) -> Family:
     return Family(
-        "fill", pick(nouns), pick(nouns), THING_LOOKS, (_said("pour", names), _said("pour", turned)),
+        "fill", pick(nouns), pick(nouns), THING_LOOKS, (_forms("pour", names), _forms("pour", turned)),
         (states("full plein: level"), states("empty vide: level")),
         joint="until", roles=("object", "oblique"), tense_of_predicate="until", plurals=0.0,
     )
@@ -207,8 +207,8 @@ LENT = tuple(noun for noun in pick("tool") if noun.en not in ("letter", "candle"
 LEND = Family(
     "lend", ANIMALS, ANIMALS, ANIMAL_LOOKS,
     (
-        _said("transfer", "lend ~ to, give ~ to, offer ~ to, bring ~ to"),
-        _said("transfer", "borrow ~ from, receive ~ from, accept ~ from"),
+        _forms("transfer", "lend ~ to, give ~ to, offer ~ to, bring ~ to"),
+        _forms("transfer", "borrow ~ from, receive ~ from, accept ~ from"),
     ),
     (
         states(
@@ -234,7 +234,7 @@ PUNISHED = states(
     "@be/1 tied/2 up/2 = %avoir/1 été/1 ~attaché/2"
 )
 CONNECTIVE = Family(
-    "connective", LARGER, LARGER, ANIMAL_LOOKS, (_said("meet", _HARM), _said("meet", _HARM, _PASSIVE)),
+    "connective", LARGER, LARGER, ANIMAL_LOOKS, (_forms("meet", _HARM), _forms("meet", _HARM, _PASSIVE)),
     (
         states("angry en+colère, furious furieux, in+a+bad+mood de+mauvaise+humeur"),
         states("hated-by-everyone détesté-de-tous, despised-by-everyone méprisé-de-tous, guilty coupable"),

@@ -62,11 +62,11 @@ def relative(rng: Random, split: str) -> Phrase:
     if active:
         main, about = doer, noun
         pattern = f"$N {'who' if noun.person else 'that'}/1 $C $Q = $N qui/1 $C $Q"
-        said = clause(replace(doer, en=[], fr=[]), plain.verb, done)
+        relative_clause = clause(replace(doer, en=[], fr=[]), plain.verb, done)
     else:
         main, about, pattern = done, other, "$N that/1 $C $Q = $N que/1 $C $Q"
-        said = clause(doer, plain.verb, replace(done, en=[], fr=[]))
-    return compose(pattern, N=main, C=said, Q=said_to_be(rng, about, main, split, "past"))
+        relative_clause = clause(doer, plain.verb, replace(done, en=[], fr=[]))
+    return compose(pattern, N=main, C=relative_clause, Q=said_to_be(rng, about, main, split, "past"))
 
 
 def question(rng: Random, split: str) -> Phrase:
@@ -78,22 +78,22 @@ def question(rng: Random, split: str) -> Phrase:
     if draw < 0.2:
         return compose("where/1 @be/2 $N = où/1 @être/2 $N", N=subject, subject=subject, tense=tense)
     if draw < 0.4:
-        said = said_to_be(rng, noun, subject, split, tense, asked=True)
-        be, *rest = said.en
-        phrase = compose("$R = est/2 -ce/2 que/2 $N $R", N=subject, R=said)
+        state = said_to_be(rng, noun, subject, split, tense, question=True)
+        be, *rest = state.en
+        phrase = compose("$R = est/2 -ce/2 que/2 $N $R", N=subject, R=state)
         be.ids |= phrase.fr[0].ids
         return replace(phrase, en=[be, *subject.en, *rest])
     plain = rng.choice([p for p in TRANSITIVE if not p.verb.state])
     plural = False if plain.verb.en[0] in SINGLY else None
-    asked_of = random_phrase(rng, rng.choice(plain.objects), split, part="patient", plural=plural)
+    patient = random_phrase(rng, rng.choice(plain.objects), split, part="patient", plural=plural)
     if draw < 0.55:
         who = linked("who", "qui")
-        return clause(NounPhrase(who.en, who.fr), plain.verb, asked_of)
+        return clause(NounPhrase(who.en, who.fr), plain.verb, patient)
     form = rng.choice((Form(), Form(), Form("present"), Form(modal="can")))
     form = Form() if form.modal and plain.verb.en[0] in UNWILLING else form
-    doer = rng.choice([noun for noun in plain.subjects if noun is not asked_of.noun])
+    doer = rng.choice([noun for noun in plain.subjects if noun is not patient.noun])
     agent = random_phrase(rng, doer, split, part="agent", new=False)
-    return clause(agent, plain.verb, asked_of, form=form, question=True)
+    return clause(agent, plain.verb, patient, form=form, question=True)
 
 
 # After an object *and* would first be read as adding another object, hence the comma.
@@ -113,8 +113,8 @@ def joined(rng: Random, split: str) -> Phrase:
     draw = rng.random()
     if draw < 0.2:
         during = event(rng, split, form=Form("progressive"), lasting=True, first=False)
-        said = event(rng, split, form=Form(), timed=True)
-        return compose("$A while/1 $B = $A pendant/1 que/1 $B", A=said, B=during)
+        action = event(rng, split, form=Form(), timed=True)
+        return compose("$A while/1 $B = $A pendant/1 que/1 $B", A=action, B=during)
     if draw < 0.3:
         weather = rng.choice(("rains/3 ,/4 $E = si/1 il/2 pleut/3 ,/4 $E", "snows/3 ,/4 $E = si/1 il/2 neige/3 ,/4 $E"))
         who = random_phrase(rng, rng.choice(ANIMATE), split, part="agent", new=False)
@@ -126,7 +126,7 @@ def joined(rng: Random, split: str) -> Phrase:
     clauses: list[Phrase] = []
     while len(clauses) < many:
         more = event(rng, split, form=Form(), placed=True, bare=many == 3, first=not clauses)
-        clauses += [] if any(_action(said) == _action(more) for said in clauses) else [more]
+        clauses += [] if any(_action(earlier) == _action(more) for earlier in clauses) else [more]
     if rng.random() < 0.3:
         clauses[-1] = compose("$E $W", E=clauses[-1], W=where(rng, split, bare=True))
     objects = any(token.part == "patient" for token in clauses[0].en)

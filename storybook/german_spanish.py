@@ -101,7 +101,7 @@ def _table(table: str) -> dict[str, list[str]]:
     return {english: others for english, *others in rows}
 
 
-_SAID, _STATES = _table(_CLAUSES), _table(_PREDICATES)
+_VERBS, _STATES = _table(_CLAUSES), _table(_PREDICATES)
 _LEFT_EMPTY = "estaba ^~vacío"  # of a place, not of a jug that is emptied
 _JOINTS = {
     "because": (", weil", " porque"), "until": (", bis", " hasta que"), ", so": (", sodass", ", así que"),
@@ -170,7 +170,7 @@ def _english(pattern: str) -> str:
     return " ".join(re.sub(r"[@%^~]|/\S*", "", word) for word in pattern.partition(" = ")[0].split())
 
 
-def _told(sentence: Sentence, language: str, *, whole: bool) -> StoryPair:
+def _pair_of(sentence: Sentence, language: str, *, whole: bool) -> StoryPair:
     """A sentence, or without `whole` its main clause alone. KeyError: a word or a form that is not in the tables."""
     if sentence.time or sentence.form.tense != "past":
         raise KeyError("tense or time")
@@ -179,11 +179,11 @@ def _told(sentence: Sentence, language: str, *, whole: bool) -> StoryPair:
     es, joint = language == "es", sentence.joint
     nouns = dict(zip("soi", map(_spanish if es else _german, sentence.nouns), strict=False))
     verb = f"alone {sentence.verb.name}" if sentence.verb.group == "alone" else sentence.verb.name.partition(" ~")[0]
-    said = _SAID[verb][es]
+    verb_phrase = _VERBS[verb][es]
     if sentence.form.passive:
-        participle = _SAID[verb][2 + es]
-        said = f"{participle} por $o" if es else f"wurde von $o.dat {participle}"
-    text = _written(f"$s {said}" if es else f"$s.nom {said}", nouns)
+        participle = _VERBS[verb][2 + es]
+        verb_phrase = f"{participle} por $o" if es else f"wurde von $o.dat {participle}"
+    text = _written(f"$s {verb_phrase}" if es else f"$s.nom {verb_phrase}", nouns)
     if whole:
         predicate = _english(sentence.predicate)
         state = _LEFT_EMPTY if es and joint == "because" and predicate == "be empty" else _STATES[predicate][es]
@@ -212,11 +212,11 @@ def _group(rng: Random, language: str, split: str) -> list[StoryPair]:
     """Sentences of a pronoun family, occasionally their main clauses alone, or easy ones, or one about one noun."""
     kind = rng.choices(("hard", "easy", "alone"), (6, 6, 3))[0]
     if kind == "alone":
-        return [_told(alone(rng, split), language, whole=True)]
+        return [_pair_of(alone(rng, split), language, whole=True)]
     name, whole = (rng.choice(HARD), rng.random() < 0.85) if kind == "hard" else ("", True)
     key = f"{split}/{language}/{rng.random()}"
     group = hard_group(name, rng, split, key) if name else easy_group(rng, split, key)
-    return [_told(sentence, language, whole=whole) for sentence in group]
+    return [_pair_of(sentence, language, whole=whole) for sentence in group]
 
 
 def _sentences(language: str, split: str, size: int, seed: int) -> tuple[StoryPair, ...]:

@@ -233,9 +233,9 @@ def clashes(one: str, other: str) -> bool:
 @cache
 def _stems() -> dict[str, str]:
     """What a word says: itself, but for forms of nouns, and of verbs that make a thing clean, broken or old."""
-    said = {"clean": "cleaned cleans cleaning washed washes washing wash", "broken": "broke breaks break"}
-    said |= {"old": "built build builds building"}
-    stems = {form: stem for stem, forms in said.items() for form in forms.split()}
+    forms_of = {"clean": "cleaned cleans cleaning washed washes washing wash", "broken": "broke breaks break"}
+    forms_of |= {"old": "built build builds building"}
+    stems = {form: stem for stem, forms in forms_of.items() for form in forms.split()}
     stems |= {form: noun.en for noun in NOUNS.values() for form in (noun.en, noun.en_plural)}
     return stems | {word: word for word in (*ADJECTIVES, *(name.lower() for name, _ in NAMES))}
 
@@ -243,8 +243,8 @@ def _stems() -> dict[str, str]:
 def repeats(english: str) -> bool:
     """Whether a sentence says a noun, adjective or name twice, or cleans what is clean, which nobody does."""
     stems = _stems()
-    said = [stems[word] for word in re.findall(r"\w+", english.lower()) if word in stems]
-    return len(set(said)) < len(said)
+    used = [stems[word] for word in re.findall(r"\w+", english.lower()) if word in stems]
+    return len(set(used)) < len(used)
 
 
 UNGRADED = frozenset(f"{_COLOURS} round broken empty full".split())  # never *very white*

@@ -158,28 +158,28 @@ def event(
     """A clause, transitive three times in four; `placed` and `timed`: one to which a place or a time may be added."""
     while True:
         plain = rng.choice(TRANSITIVE if rng.random() < 0.75 else INTRANSITIVE)
-        said = form or _form(rng, plain.verb)
-        known = said.negative or said.never or said.adverb  # not *a princess never swam*
+        verb_form = form or _form(rng, plain.verb)
+        known = verb_form.negative or verb_form.never or verb_form.adverb  # not *a princess never swam*
         subject = somebody(rng, plain.subjects, split, new=False if known else None, bare=bare, first=first)
         if timed and plain.verb.state:
             continue
-        if not _suits(subject, plain.verb, said) or lasting and not plain.verb.lasting:
+        if not _suits(subject, plain.verb, verb_form) or lasting and not plain.verb.lasting:
             continue
         if placed and (plain.verb.state or plain.verb.group == "cross" or plain.verb.en[0] in (*_BRIEF, "build")):
             continue
         if not plain.objects:
-            return clause(subject, plain.verb, form=said)
+            return clause(subject, plain.verb, form=verb_form)
         noun = rng.choice(plain.objects)
         if noun is subject.noun or placed and noun.kind in _FIXED:
             continue
-        no, direct = said.negative or said.never, not plain.verb.prep[1]
+        no, direct = verb_form.negative or verb_form.never, not plain.verb.prep[1]
         # *ne parle pas de* takes nothing indefinite, and who did not help did not help the farmer, not *a farmer*.
         definite = plain.verb.group in ("meet", "cross") and plain.verb.en[0] not in _FREELY
         new = False if no and (definite or not direct) else None
         plural = False if plain.verb.en[0] in SINGLY else None
         thing = random_phrase(rng, noun, split, part="patient", negated=no and direct, new=new, plural=plural,
                               bare=bare)
-        return clause(subject, plain.verb, thing, form=said)
+        return clause(subject, plain.verb, thing, form=verb_form)
 
 
 _Spots = tuple[tuple[str, tuple[StoryNoun, ...]], ...]
@@ -211,24 +211,24 @@ def simple(rng: Random, split: str) -> Phrase:
         return compose("$E $W", E=event(rng, split, placed=True), W=where(rng, split))
     if draw < 0.4:
         time = rng.choice(lexicon.TIMES)
-        said = event(rng, split, form=Form(), timed=True)
+        action = event(rng, split, form=Form(), timed=True)
         in_front = rng.random() < 0.6 or time.startswith("one/")  # *waited one day* would be how long
-        return compose("$T ,/1 $E" if in_front else "$E $T", T=compose(time), E=said)
+        return compose("$T ,/1 $E" if in_front else "$E $T", T=compose(time), E=action)
     return event(rng, split)
 
 
 def said_to_be(
     rng: Random, noun: StoryNoun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False,
-    asked: bool = False,
+    question: bool = False,
 ) -> Phrase:
     """*was very tired*: an adjective as predicate of a subject, with the combination that this makes."""
     looks = _fresh(DESCRIPTIONS[noun.kind if noun else "person"], subject)
     adjective = rng.choice(fitting(noun, looks, split) if noun else looks)
     # *not quite* is not *pas assez*, and what is asked is not *so* or *quite*.
-    degrees = USUAL[:2] if asked else USUAL[:3] if negative else (*USUAL, "too")
+    degrees = USUAL[:2] if question else USUAL[:3] if negative else (*USUAL, "too")
     degree = None if adjective.en in UNGRADED else rng.choice((None, None, *degrees))
     degree = None if degree == "too" and adjective.en in WELCOME else degree  # never *too clean*
-    hungry = adjective.en == "hungry" and bool(degree or negative or asked)  # *avoir faim*: *affamé* is very
+    hungry = adjective.en == "hungry" and bool(degree or negative or question)  # *avoir faim*: *affamé* is very
     degree = None if hungry and degree == "quite" else degree
     first, *rest = adjective.fr.split()
     french = " ".join(f"{word}/2" for word in [first if first == "en" else "~" + first, *rest])
@@ -243,11 +243,11 @@ def said_to_be(
 
 def _fresh(looks: tuple[Adjective, ...], subject: NounPhrase) -> tuple[Adjective, ...]:
     """Those that say something new of the subject: not *the small lamb was big*, nor *was new*."""
-    said = {token.text for token in subject.en}
+    subject_words = {token.text for token in subject.en}
     return tuple(
         a for a in looks
-        if a.en != "new" and not any(clashes(a.en, word) for word in said)
-        and not (said & UNGRADED and a.en in UNGRADED)
+        if a.en != "new" and not any(clashes(a.en, word) for word in subject_words)
+        and not (subject_words & UNGRADED and a.en in UNGRADED)
     )
 
 
@@ -273,8 +273,8 @@ def quality(rng: Random, split: str) -> Phrase:
             phrase = compose(pattern, S=who, O=other, subject=who, tense=tense)
             phrase.combinations |= {("describes", adjective.en, noun.en)}
             return phrase
-    said = said_to_be(rng, noun, who, split, tense, negative=rng.random() < 0.2)
-    return compose("$S $Q", S=who, Q=said)
+    state = said_to_be(rng, noun, who, split, tense, negative=rng.random() < 0.2)
+    return compose("$S $Q", S=who, Q=state)
 
 
 _BULKY = ("ladder", "bicycle", "kite", "umbrella", "clock")

@@ -8,7 +8,7 @@ in groups that hold every combination for one pair of nouns in both orders, so t
 from dataclasses import dataclass, replace
 from random import Random
 
-from .families import CONNECTIVE, PREY, PUNISHED, THING_LOOKS, UPSET, VARIANTS, Family, Predicate, Said
+from .families import CONNECTIVE, PREY, PUNISHED, THING_LOOKS, UPSET, VARIANTS, Family, Predicate, VerbForm
 from .lexicon import TIMES, adjectives, pick
 from .scenes import ROLES, Description, Sentence, describe, draw_pair
 
@@ -28,11 +28,11 @@ class Scene:
     kind: str = "contrast"
 
     def sentence(
-        self, said: Said, predicate: Predicate, degree: str | None = None, joint: str | None = None, *,
+        self, verb_and_form: VerbForm, predicate: Predicate, degree: str | None = None, joint: str | None = None, *,
         is_first: bool, swapped: bool, key: str = "",
     ) -> Sentence:
         """One sentence; `is_first`: *it* is the first candidate, `swapped`: the candidates change places."""
-        family, (verb, form) = self.family, said
+        family, (verb, form) = self.family, verb_and_form
         first, second = reversed(self.candidates) if swapped else self.candidates
         second = second.definite() if form.negative else second
         nouns = dict(zip(family.roles, (first, second), strict=True))
@@ -72,9 +72,9 @@ def _contrast_group(rng: Random, family: Family, split: str, key: str, *, mixed:
     predicates = [rng.choice(several) for several in family.predicates]
     degrees = [rng.choice(predicate.degrees) for predicate in predicates]
     return [
-        scene.sentence(said, predicates[q], degrees[q], is_first=v == q, swapped=swapped, key=f"{key}/")
+        scene.sentence(verb_and_form, predicates[q], degrees[q], is_first=v == q, swapped=swapped, key=f"{key}/")
         for swapped in (False, True)
-        for v, said in enumerate(verbs)
+        for v, verb_and_form in enumerate(verbs)
         for q in (0, 1)
     ]
 
@@ -106,11 +106,12 @@ def _connective_group(rng: Random, split: str, key: str, *, mixed: bool) -> list
 def nervous_group(rng: Random, split: str, key: str) -> list[Sentence]:
     """*attacked, because / so it was nervous*: no one says it in the passive, so it is outside the contrast sets."""
     scene = replace(_scene(rng, CONNECTIVE, split), kind="control")
-    said = rng.choice(CONNECTIVE.verbs[0])
+    verb_and_form = rng.choice(CONNECTIVE.verbs[0])
     predicate = rng.choice(UPSET)
     degree = rng.choice(predicate.degrees)
     return [
-        scene.sentence(said, predicate, degree, joint, is_first=joint == "because", swapped=swapped, key=f"{key}/")
+        scene.sentence(verb_and_form, predicate, degree, joint, is_first=joint == "because", swapped=swapped,
+                       key=f"{key}/")
         for swapped in (False, True)
         for joint in ("because", ", so")
     ]

@@ -95,8 +95,8 @@ def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     group = []
     for sense in pair:
         scene = rng.choice(sense.scenes)
-        said = compose(scene, P=someone.phrase("agent"), N=noun_phrase(sense.noun))
-        phrase = compose("$S ./1", S=said)
+        main = compose(scene, P=someone.phrase("agent"), N=noun_phrase(sense.noun))
+        phrase = compose("$S ./1", S=main)
         if "$P" in scene:
             phrase.combinations |= {("pair", "sense", *sorted((person.en, sense.noun.en)))}
         group.append(realise(phrase, family="sense", kind="sense", contrast_key=key))

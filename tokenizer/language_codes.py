@@ -41,28 +41,28 @@ def language_name(code: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def codes_of(asked: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def codes_of(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """The codes of a model that match a code or an English name: one, none, or several choices.
 
     The model's own code always matches itself.
     """
-    if asked in known:
-        return (asked,)
-    same = [code for code in known if _folded(asked) in (_folded(code), language_name(code).casefold())]
-    return tuple(same or _fitting(asked, known))
+    if name in known:
+        return (name,)
+    same = [code for code in known if _folded(name) in (_folded(code), language_name(code).casefold())]
+    return tuple(same or _fitting(name, known))
 
 
-def nearest(asked: str, known: Sequence[str]) -> list[str]:
+def nearest(name: str, known: Sequence[str]) -> list[str]:
     """The three known codes nearest to an unknown one.
 
     Codes of the same language come first, then those with the most similar spelling of code or name.
     """
-    spelt = {_folded(asked), language_name(asked).casefold()}
+    spelt = {_folded(name), language_name(name).casefold()}
 
     def likeness(code: str) -> float:
         own = _folded(code), language_name(code).casefold()
         alike = max(SequenceMatcher(None, one, other).ratio() for one in spelt for other in own)
-        return alike + (iso(code) == iso(asked))
+        return alike + (iso(code) == iso(name))
 
     return sorted(known, key=likeness, reverse=True)[:NEAREST]
 
@@ -73,15 +73,15 @@ def with_names(codes: Iterable[str]) -> str:
     return ", ".join(code if name == code else f"{code} ({name})" for code, name in names.items())
 
 
-def language_code(asked: str) -> str | None:
+def language_code(name: str) -> str | None:
     """The BCP 47 code of a code or an English name: `fr` for `fra` and `French`; None if it is no language."""
-    found = _meant(asked)
+    found = _meant(name)
     return found.to_tag() if found is not None else None
 
 
-def is_language(asked: str) -> bool:
+def is_language(name: str) -> bool:
     """Whether a code or an English name is a single language, unlike `mul`, `roa` and OPUS-MT's `ROMANCE`."""
-    found = _meant(asked)
+    found = _meant(name)
     return found is not None and not found.display_name().endswith(" languages")
 
 
@@ -110,13 +110,13 @@ def _language(code: str) -> Language | None:
     return found.update_dict({"language": _two_letters().get(language, language)})
 
 
-def _meant(asked: str) -> Language | None:
+def _meant(name: str) -> Language | None:
     """The language of a code or an English name."""
-    found = _language(asked)
+    found = _language(name)
     if found and found.is_valid():
         return found
-    named = _named(asked)
-    rough = named and _named(asked[:-1]) == named and named.display_name().casefold() != asked.casefold()
+    named = _named(name)
+    rough = named and _named(name[:-1]) == named and named.display_name().casefold() != name.casefold()
     return None if rough else named
 
 
@@ -134,7 +134,7 @@ def _named(name: str) -> Language | None:
         return None
 
 
-def _fitting(asked: str, known: Sequence[str]) -> list[str]:
+def _fitting(name: str, known: Sequence[str]) -> list[str]:
     """The codes of a language.
 
     If there are none, the codes of the languages that it comprises (Norwegian: Bokmål and Nynorsk).  Otherwise,
@@ -143,7 +143,7 @@ def _fitting(asked: str, known: Sequence[str]) -> list[str]:
     from langcodes import tag_distance
     from langcodes.data_dicts import MACROLANGUAGES
 
-    wanted = _meant(asked)
+    wanted = _meant(name)
     if wanted is None:
         return []
     every = [(code, one) for code in known if (one := _language(code)) and _script_fits(wanted, one)]

@@ -99,27 +99,27 @@ class LanguagePairs(Sequence[Pair]):
         of, to = self._code("from", source, self.sources), self._code("to", target, self.targets)
         pair = self.fitting(of, to)
         if pair is None:
-            asked = " ".join(f"{side} {code}" for side, code in (("from", of), ("to", to)) if code is not None)
-            raise UserError(f"this model does not translate {asked}; choose {self}")
+            direction = " ".join(f"{side} {code}" for side, code in (("from", of), ("to", to)) if code is not None)
+            raise UserError(f"this model does not translate {direction}; choose {self}")
         return pair
 
-    def _code(self, side: str, asked: str | None, known: Codes) -> str | None:
-        if asked is None:
+    def _code(self, side: str, name: str | None, known: Codes) -> str | None:
+        if name is None:
             return None
-        asked = asked[:MOST_LETTERS]
-        codes = codes_of(asked, known)
+        name = name[:MOST_LETTERS]
+        codes = codes_of(name, known)
         if len(codes) == 1:
             return codes[0]
         if codes:
             more = f" and {len(codes) - MOST_SHOWN} more" if len(codes) > MOST_SHOWN else ""
             choices = with_names(codes[:MOST_SHOWN])
-            raise UserError(f"{asked} is several languages of this model; choose {choices}{more}")
-        if len(known) == 1 and is_language(asked) and not is_language(known[0]):
+            raise UserError(f"{name} is several languages of this model; choose {choices}{more}")
+        if len(known) == 1 and is_language(name) and not is_language(known[0]):
             return known[0]  # which does not name its languages
         if len(self) <= MOST_SHOWN:
-            raise UserError(f"this model does not translate {side} {asked}; choose {self}")
-        raise UserError(f"this model does not translate {side} {asked}: the nearest of its {len(known)} languages are"
-                        f" {with_names(nearest(asked, known))}")
+            raise UserError(f"this model does not translate {side} {name}; choose {self}")
+        raise UserError(f"this model does not translate {side} {name}: the nearest of its {len(known)} languages are"
+                        f" {with_names(nearest(name, known))}")
 
     def listed(self) -> list[list[str]] | None:
         """The pairs as a list for JSON; None if there are too many."""

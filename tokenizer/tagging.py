@@ -109,10 +109,10 @@ def spoken_pair(source: str | None, target: str | None) -> Pair:
     return _spoken("from", source), _spoken("to", target)
 
 
-def _spoken(side: str, asked: str) -> str:
-    code = language_code(asked)
+def _spoken(side: str, name: str) -> str:
+    code = language_code(name)
     if code is None:
-        raise UserError(f"this model does not translate {side} {asked[:MOST_LETTERS]}: that is no code or English name"
+        raise UserError(f"this model does not translate {side} {name[:MOST_LETTERS]}: that is no code or English name"
                         " of a language, such as fr or French", exit_code=2)
     return code
 

@@ -156,9 +156,9 @@ class GenerationDefaults:
         as many beams as alternatives.  `first` is the id that every hypothesis must begin with (a language tag),
         instead of the checkpoint's default.  Raises UserError for more tokens than positions.
         """
-        asked = options.max_new_tokens
-        if asked and self.positions and asked > self.positions:
-            raise UserError(f"max_new_tokens is {asked}, expected at most {self.positions}", exit_code=2)
+        limit = options.max_new_tokens
+        if limit and self.positions and limit > self.positions:
+            raise UserError(f"max_new_tokens is {limit}, expected at most {self.positions}", exit_code=2)
         given = {name: value for name, value in self.config.items() if value is not None}
         first = given.get("forced_bos_token_id") if first is None else first
         longest = min(self.positions or DEFAULT_LENGTH, given.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
@@ -172,7 +172,7 @@ class GenerationDefaults:
         return DecodingOptions(
             alternatives=alternatives,
             num_beams=1 if options.sampling else max(either("num_beams", 1), alternatives),
-            max_new_tokens=asked or longest,
+            max_new_tokens=limit or longest,
             length_penalty=either("length_penalty", 1.0),
             repetition_penalty=either("repetition_penalty", 1.0),
             no_repeat_ngram_size=either("no_repeat_ngram_size", 0),

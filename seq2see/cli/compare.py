@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> None:
         models = load_on_one_engine([args.first, args.second], engine=args.engine, device=args.device,
                                     trust_remote_code=args.trust_remote_code)
     names = [model.name for model in models]
-    asked = [model.pair(args.source, args.target) for model in models]
-    source, target = next(filter(all, asked), asked[0])  # of the one that names its languages
+    pairs = [model.pair(args.source, args.target) for model in models]
+    source, target = next(filter(all, pairs), pairs[0])  # of the one that names its languages
     for model in models:
         check_language_pair(model, source, target)
     results = [translated(model, args.sentence, source=source, target=target, num_beams=args.num_beams)

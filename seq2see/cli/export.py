@@ -15,9 +15,9 @@ TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8",
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html)."""
     if args.quantization not in (None, *TYPES[args.format]):
-        asked = f"--quantization {args.quantization} with --format {args.format}"
+        options = f"--quantization {args.quantization} with --format {args.format}"
         types = " or ".join(TYPES[args.format])
-        raise UserError(f"{asked}: {f'expected {types}' if types else 'omit it, this format is always float32'}",
+        raise UserError(f"{options}: {f'expected {types}' if types else 'omit it, this format is always float32'}",
                         exit_code=2)
     if args.format == "web":
         return write_page(args)

@@ -24,10 +24,10 @@ def run(args: argparse.Namespace) -> None:
         translate_files(args)
         return
     groups = windows(stdin(), check_text)
-    asked = TranslationRequest.of(args)
+    request = TranslationRequest.of(args)
     remarks = Remarks("lines")
     for lines in groups:
-        for (number, _), (results, line) in zip(lines, line_by_line(asked.translated, lines), strict=True):
+        for (number, _), (results, line) in zip(lines, line_by_line(request.translated, lines), strict=True):
             sys.stdout.write(line + "\n")
             remarks.note(number, Doubts.of(results))
         sys.stdout.flush()

@@ -30,16 +30,16 @@ def translate_files(args: argparse.Namespace) -> None:
     paths = list(map(Path, args.files))
     check_options(paths, args)
     files = [check(path, args) for path in paths]
-    asked = TranslationRequest.of(args)
-    outs = outputs(paths, asked, args.out)
+    request = TranslationRequest.of(args)
+    outs = outputs(paths, request, args.out)
     check_outputs(files, outs, named=args.out is not None, resume=args.resume)
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
     another = partial(TranslationRequest.of, plain, threads=1)
     for file, out in zip(files, outs, strict=True):
         if isinstance(file, LineFile):
-            translate_lines(file, out, asked, another, resume=args.resume, overwrite=args.out is not None)
+            translate_lines(file, out, request, another, resume=args.resume, overwrite=args.out is not None)
         else:
-            translate_document(file, out, asked, options_of(args, asked))
+            translate_document(file, out, request, options_of(args, request))
         sys.stdout.flush()
         sys.stdout.buffer.write(os.fsencode(out) + b"\n")  # a name need not be UTF-8
         sys.stdout.buffer.flush()
@@ -92,17 +92,17 @@ def is_lines(path: Path, args: argparse.Namespace) -> bool:
                         " if each line is a text, add --lines")
     if extension in OFFICE and args.lines:
         raise UserError(f"{path} is not a file of lines; leave --lines out", exit_code=2)
-    asked = args.resume or args.jsonl or args.calibrated or "," in (args.target or "")
-    return args.lines or (extension == "txt" and (asked or path.stat().st_size > MOST_BYTES))
+    needs_lines = args.resume or args.jsonl or args.calibrated or "," in (args.target or "")
+    return args.lines or (extension == "txt" and (needs_lines or path.stat().st_size > MOST_BYTES))
 
 
-def options_of(args: argparse.Namespace, asked: TranslationRequest | None = None) -> FileOptions:
+def options_of(args: argparse.Namespace, request: TranslationRequest | None = None) -> FileOptions:
     """How to read a document; with the languages once the model is there."""
-    source, target = asked.codes() if asked else ("", "")
+    source, target = request.codes() if request else ("", "")
     return FileOptions(source, target, columns=args.columns, keys=args.keys)
 
 
-def outputs(paths: Sequence[Path], asked: TranslationRequest, out: str | None) -> list[Path]:
+def outputs(paths: Sequence[Path], request: TranslationRequest, out: str | None) -> list[Path]:
     """Where each file is written: beside it, in the folder OUT, or as OUT."""
     if out is not None and len(paths) == 1 and not (Path(out).is_dir() or out.endswith("/")):
         return [Path(out)]
@@ -111,8 +111,8 @@ def outputs(paths: Sequence[Path], asked: TranslationRequest, out: str | None) -
             Path(out).mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise UserError(f"-o {out} is a file, but several inputs need a folder", exit_code=2) from None
-    source, target = asked.codes()
-    end = ".jsonl" if asked.jsonl else ""
+    source, target = request.codes()
+    end = ".jsonl" if request.jsonl else ""
     names = [translated_name(path.name, source, target or "translated") + end for path in paths]
     return [(path.parent if out is None else Path(out)) / name for path, name in zip(paths, names, strict=True)]
 
@@ -158,16 +158,16 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
         seen[out.resolve()] = path
 
 
-def translate_document(path: Path, out: Path, asked: TranslationRequest, options: FileOptions) -> None:
+def translate_document(path: Path, out: Path, request: TranslationRequest, options: FileOptions) -> None:
     """Written when all of its texts are translated, or not at all."""
     document = read_document(str(path), path.read_bytes(), options)
     progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
     translations: list[str] = []
-    how: dict[str, Any] = {"target": asked.targets[0], **asked.options}
+    how: dict[str, Any] = {"target": request.targets[0], **request.options}
     try:
         for begin in range(0, len(document.texts), AT_ONCE):
             some = document.texts[begin : begin + AT_ONCE]
-            for number, result in enumerate(asked.translator(some, **how), start=begin + 1):
+            for number, result in enumerate(request.translator(some, **how), start=begin + 1):
                 translations.append(result.text)
                 remarks.note(number, Doubts.of([result]))
             progress.advance(len(some))

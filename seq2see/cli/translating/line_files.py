@@ -90,27 +90,27 @@ def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
         yield number, raw
 
 
-def translate_lines(lines: LineFile, out: Path, asked: TranslationRequest, another: Load, *, resume: bool,
+def translate_lines(lines: LineFile, out: Path, request: TranslationRequest, another: Load, *, resume: bool,
                     overwrite: bool) -> None:
     """Write `out`, behind a link too, or go on where a killed command stopped.
 
     Args:
-        another: loads another `asked`, in a process of its own.
+        another: loads another request, in a process of its own.
         overwrite: an `out` that exists.
 
     UserError for an unfinished output that is not to be resumed, or is of something else, and for a line that the model
     refuses; what was translated before stays to be resumed.
     """
-    part = FilePart(behind_link(out), about(lines, asked))
+    part = FilePart(behind_link(out), about(lines, request))
     with only_writer(part):
         try:
             done = part.resume(overwrite=overwrite) if resume else part.begin()
             if done is None:
                 print(f"{out} is complete", file=sys.stderr)
                 return
-            with part.path.open("ab") as file, executor(lines.count - done, asked, another) as (work, count):
+            with part.path.open("ab") as file, executor(lines.count - done, request, another) as (work, count):
                 write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
-                            jsonl=asked.jsonl)
+                            jsonl=request.jsonl)
             part.finish(keep_record=resume)
         except OSError as error:
             raise UserError(f"{error.strerror}: {error.filename or part.path}; the lines translated so far are kept:"
@@ -149,11 +149,11 @@ def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]]
     remarks.print()
 
 
-def translate_window(asked: TranslationRequest, window: Window) -> Translated:
+def translate_window(request: TranslationRequest, window: Window) -> Translated:
     found: list[tuple[str, Doubts]] = []
     numbered = [(line.number, line.text) for line in window]
     try:
-        for results, text in line_by_line(partial(asked.translated, of_file=True), numbered):
+        for results, text in line_by_line(partial(request.translated, of_file=True), numbered):
             found.append((text, Doubts.of(results)))
     except UserError as error:
         return found, str(error)
@@ -164,16 +164,16 @@ Work = Callable[[Window], "Future[Translated]"]
 
 
 @contextmanager
-def executor(lines: int, asked: TranslationRequest, another: Load) -> Iterator[tuple[Work, int]]:
+def executor(lines: int, request: TranslationRequest, another: Load) -> Iterator[tuple[Work, int]]:
     """Gives what begins to translate a window, and how many it works on at a time.
 
     Python cuts and joins texts on one core of a process: what takes longer than a start is shared among processes, each
     with the model.
     """
-    count = process_count(asked) if lines >= POOLED else 1
+    count = process_count(request) if lines >= POOLED else 1
     if count == 1:
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            yield lambda window: threads.submit(translate_window, asked, window), AT_ONCE
+            yield lambda window: threads.submit(translate_window, request, window), AT_ONCE
     else:
         with work_in_processes(count, another) as processes:
             yield lambda window: processes.submit(in_process, translate_window, window), count
@@ -196,15 +196,15 @@ def in_order(work: Work, count: int, windows: Iterable[Window]) -> Iterator[tupl
             translated.cancel()
 
 
-def about(lines: LineFile, asked: TranslationRequest) -> dict[str, Any]:
+def about(lines: LineFile, request: TranslationRequest) -> dict[str, Any]:
     """What the output is of: the input, and all that determines a line."""
-    translator, options = asked.translator, asked.options
-    pairs = [translator.pair(options["source"], target) for target in asked.targets]
+    translator, options = request.translator, request.options
+    pairs = [translator.pair(options["source"], target) for target in request.targets]
     chosen = {name: str(value) for name, value in options.items() if value and name not in ("source", "glossary")}
     if "glossary" in options:
         chosen["glossary"] = hashlib.sha256(repr(options["glossary"]).encode()).hexdigest()
     engine = translator.engine
-    form = [name for name in ("calibrated", "jsonl", "alignments") if getattr(asked, name)]
+    form = [name for name in ("calibrated", "jsonl", "alignments") if getattr(request, name)]
     return {
         "lines": lines.count, "sha256": lines.sha256,
         "model": translator.measured_files.fingerprint, "engine": f"{engine.name} {engine.precision}",

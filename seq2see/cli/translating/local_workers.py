@@ -24,10 +24,10 @@ Result = TypeVar("Result")
 _loaded: list[TranslationRequest] = []  # in a process of the pool: its own
 
 
-def process_count(asked: TranslationRequest) -> int:
+def process_count(request: TranslationRequest) -> int:
     """One for each core with a small model by CTranslate2 on a CPU; else 1, whose engine uses all cores."""
-    translator = asked.translator
-    by_torch = asked.alignments or translator.engine.name == "torch"
+    translator = request.translator
+    by_torch = request.alignments or translator.engine.name == "torch"
     if by_torch or ctranslate2_device(translator.device) != "cpu":
         return 1
     size = sum(path.stat().st_size for path in weight_files(translator.folder)) if translator.folder else 0

@@ -107,11 +107,11 @@ def translate_shard(shard: Shard, wanted: Wanted) -> None:
     """Write a shard's translation, a line for each of its lines."""
     if shard.finished.exists():  # by a task that was lost before it could say so
         return
-    asked, given = loaded(wanted), read(shard)
+    request, given = loaded(wanted), read(shard)
 
     def lines() -> Iterator[str]:
         for start in range(0, len(given), LINES_AT_ONCE):
-            for _, line in line_by_line(asked.translated, given[start : start + LINES_AT_ONCE]):
+            for _, line in line_by_line(request.translated, given[start : start + LINES_AT_ONCE]):
                 yield line
 
     try:
@@ -128,11 +128,11 @@ def loaded(wanted: Wanted) -> TranslationRequest:
     here = socket.gethostname()
     if wanted.version != __version__:
         raise UserError(f"{here} has seq2see {__version__}, the command has {wanted.version}; install the same version")
-    asked = TranslationRequest.of(argparse.Namespace(**dict(wanted.arguments)), threads=wanted.cpus)
-    folder = asked.translator.folder
+    request = TranslationRequest.of(argparse.Namespace(**dict(wanted.arguments)), threads=wanted.cpus)
+    folder = request.translator.folder
     if folder is None or fingerprint(folder) != wanted.weights:
-        raise UserError(f"{asked.translator.name} has other weights on {here}; copy the same model to each machine")
-    return asked
+        raise UserError(f"{request.translator.name} has other weights on {here}; copy the same model to each machine")
+    return request
 
 
 # --- where the command runs
