@@ -218,14 +218,14 @@ def _with_directives(message: str, translation: str, flags: Sequence[str]) -> st
     kind = _kind(flags)
     if kind in ("c", "python") and "%" in re.sub(_DIRECTIVES[kind], "", translation):
         return None  # half a placeholder
-    by_place = kind == "c" or (kind == "python" and not any("(" in one for one in own))
+    by_place = kind == "c" or (kind == "python" and not any("(" in directive for directive in own))
     if own == new or (not by_place and Counter(own) == Counter(new)):
         return translation
-    if kind != "c" or Counter(own) != Counter(new) or any("*" in one or "$" in one for one in own):
+    if kind != "c" or Counter(own) != Counter(new) or any("*" in directive or "$" in directive for directive in own):
         return None
     left = dict[str, list[int]]()
-    for place, one in enumerate(own, 1):
-        left.setdefault(one, []).append(place)
+    for place, directive in enumerate(own, 1):
+        left.setdefault(directive, []).append(place)
     return re.sub(_DIRECTIVES["c"], lambda found: found[0] if found[0] == "%%" else
                   f"%{left[found[0]].pop(0)}${found[0][1:]}", translation)
 

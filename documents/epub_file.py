@@ -67,11 +67,11 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         changed: dict[str, bytes] = {}
         same: dict[str, bytes] = {}
         for part in _parts(archive, language):
-            own = [next(left) for _ in part.texts]
-            if own != list(part.texts):
-                changed[part.entry] = part.write(own)
+            translated = [next(left) for _ in part.texts]
+            if translated != list(part.texts):
+                changed[part.entry] = part.write(translated)
             elif language:
-                same[part.entry] = part.write(own)
+                same[part.entry] = part.write(translated)
         # A book whose texts are all the same keeps its language.
         return archive.rewritten(changed and {**same, **changed})
 
@@ -117,21 +117,21 @@ def _parts(archive: Archive, language: str) -> Iterator[_Part]:
 def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
     """The texts of the elements of a name in an OPF (`title`) or NCX (`text`)."""
     tree = archive.tree(entry, doctype=True)
-    found = [one for one in tree.iter() if local_name(one) == name and not len(one) and (one.text or "").strip()
-             and local_name(one.getparent()) != "docAuthor"]
+    found = [element for element in tree.iter() if local_name(element) == name and not len(element)
+             and (element.text or "").strip() and local_name(element.getparent()) != "docAuthor"]
 
     def write(translations: Sequence[str]) -> bytes:
-        for one, translation in zip(found, translations, strict=True):
-            one.text = xml_text(translation)
-        for one in tree.iter() if language else ():
-            if local_name(one) == "language":
-                one.text = language
+        for element, translation in zip(found, translations, strict=True):
+            element.text = xml_text(translation)
+        for element in tree.iter() if language else ():
+            if local_name(element) == "language":
+                element.text = language
         root = tree.getroot()
         if language and _XML_LANGUAGE in root.attrib:
             root.set(_XML_LANGUAGE, language)
         return serialised(tree)
 
-    return _Part(entry, [" ".join(one.text.split()) for one in found], write)
+    return _Part(entry, [" ".join(element.text.split()) for element in found], write)
 
 
 def _page(archive: Archive, entry: str, language: str) -> _Part:

@@ -129,14 +129,14 @@ class Segment:
             if tag["end"] and len(opened) > 1:
                 items += opened.pop().end
                 continue
-            one = left.pop(int(tag["id"] or -1), None)
-            if one is None:
+            element = left.pop(int(tag["id"] or -1), None)
+            if element is None:
                 raise lost
-            if isinstance(one, InlineItem):
-                items.append(one)
+            if isinstance(element, InlineItem):
+                items.append(element)
             else:
-                items += one.start
-                opened.append(one)
+                items += element.start
+                opened.append(element)
         if left or len(opened) > 1:
             raise lost
         return [*items, *_text(translation[done:], self._base), *self._after]

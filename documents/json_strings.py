@@ -105,15 +105,16 @@ def _place(source: str, span: Span, escaped: frozenset[str], *, chosen: bool) ->
     parts = branches(text)
     if not _is_unicode(text) or (parts is None and OPENS.search(text)):
         return None
-    own = parts.texts if parts else (text,)
-    if not any(_is_read(one, chosen=chosen) for one in own):
+    messages = parts.texts if parts else (text,)
+    if not any(_is_read(message, chosen=chosen) for message in messages):
         return None
-    fragments = [_fragment(one) for one in own]
-    texts = tuple(fragment.texts[0] if fragment else _text(one) for one, fragment in zip(own, fragments, strict=True))
+    fragments = [_fragment(message) for message in messages]
+    texts = tuple(fragment.texts[0] if fragment else _text(message)
+                  for message, fragment in zip(messages, fragments, strict=True))
 
     def written(translations: Sequence[str]) -> str:
-        new = [_with_elements(one, fragment, translation)
-               for one, fragment, translation in zip(own, fragments, translations, strict=True)]
+        new = [_with_elements(message, fragment, translation)
+               for message, fragment, translation in zip(messages, fragments, translations, strict=True)]
         return _literal(joined(parts, new) if parts else _QUOTES.sub("’", new[0]), escaped)
 
     return Place(*span, texts, written)
@@ -145,10 +146,10 @@ def _fragment(text: str) -> Fragment | None:
 
 def _is_named_by_a_program(elements: Sequence[re.Match[str]]) -> bool:
     """Whether elements are those of react-i18next, with numbers, or of FormatJS and the like, with any names."""
-    names = {one["name"].lower() for one in elements if one["name"]}
-    ended = {one["name"].lower() for one in elements if one["end"] or one["alone"]}
-    own = (ended - NO_PARTS - {"br"}) | {one["name"].lower() for one in elements if one["end"]} & VOID
-    return any(map(str.isdigit, names)) or bool(own and not names & _BLOCKS)
+    names = {element["name"].lower() for element in elements if element["name"]}
+    ended = {element["name"].lower() for element in elements if element["end"] or element["alone"]}
+    unusual = (ended - NO_PARTS - {"br"}) | {element["name"].lower() for element in elements if element["end"]} & VOID
+    return any(map(str.isdigit, names)) or bool(unusual and not names & _BLOCKS)
 
 
 def _with_elements(text: str, fragment: Fragment | None, translation: str) -> str:

@@ -85,10 +85,10 @@ class _Reader:
     LibreOffice writes for what was typed at one time, is none."""
 
     def __init__(self, tree: Tree):
-        automatic = [one for one in tree.iter(f"{_STYLE}style")
-                     if one.get(f"{_STYLE}family") == "text" and local_name(one.getparent()) == "automatic-styles"]
-        self._looks = {one.get(f"{_STYLE}name"): _look(one) for one in automatic}
-        self._tags = {one.get(f"{_STYLE}name"): _tag(one) for one in automatic}
+        automatic = [style for style in tree.iter(f"{_STYLE}style")
+                     if style.get(f"{_STYLE}family") == "text" and local_name(style.getparent()) == "automatic-styles"]
+        self._looks = {style.get(f"{_STYLE}name"): _look(style) for style in automatic}
+        self._tags = {style.get(f"{_STYLE}name"): _tag(style) for style in automatic}
         self._frames: dict[Hashable, Frame] = {}
 
     def items(self, paragraph: Element) -> Iterator[InlineItem]:

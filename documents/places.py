@@ -56,9 +56,9 @@ def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = 
     def write(translations: Sequence[str]) -> bytes:
         each, done, written = iter(translations), 0, [mark]
         for place in every:
-            own = tuple(next(each) for _ in place.texts)
-            if own != place.texts:
-                written += [source[done : place.start], place.written(own)]
+            translated = tuple(next(each) for _ in place.texts)
+            if translated != place.texts:
+                written += [source[done : place.start], place.written(translated)]
                 done = place.end
         return "".join([*written, source[done:]]).encode()
 

@@ -146,13 +146,14 @@ def _fitting(name: str, known: Sequence[str]) -> list[str]:
     wanted = _meant(name)
     if wanted is None:
         return []
-    every = [(code, one) for code in known if (one := _language(code)) and _script_fits(wanted, one)]
-    same = [(code, one) for code, one in every if one.language == wanted.language]
-    members = [(code, one) for code, one in every if MACROLANGUAGES.get(one.language or "") == wanted.language]
+    every = [(code, language) for code in known if (language := _language(code)) and _script_fits(wanted, language)]
+    same = [(code, language) for code, language in every if language.language == wanted.language]
+    members = [(code, language) for code, language in every
+               if MACROLANGUAGES.get(language.language or "") == wanted.language]
     if same or len(members) > 1:
         return _narrowed(wanted, same or members)
-    return _narrowed(wanted, [(code, one) for code, one in every
-                              if tag_distance(one.language or "und", wanted.language or "und") <= SAME])
+    return _narrowed(wanted, [(code, language) for code, language in every
+                              if tag_distance(language.language or "und", wanted.language or "und") <= SAME])
 
 
 def _script_fits(wanted: Language, one: Language) -> bool:
@@ -164,9 +165,9 @@ def _script_fits(wanted: Language, one: Language) -> bool:
 def _narrowed(wanted: Language, found: Sequence[tuple[str, Language]]) -> list[str]:
     """The languages that are exactly as specific as the wanted one: `pt` of `pt` and `pt_BR`."""
     ways: tuple[Callable[[Language], bool], ...] = (
-        lambda one: (one.script, one.territory) == (wanted.script, wanted.territory),
-        lambda one: one.territory == wanted.territory,
-        lambda one: one.territory is None,
-        lambda one: True,
+        lambda language: (language.script, language.territory) == (wanted.script, wanted.territory),
+        lambda language: language.territory == wanted.territory,
+        lambda language: language.territory is None,
+        lambda language: True,
     )
-    return next(filter(None, ([code for code, one in found if fits(one)] for fits in ways)), [])
+    return next(filter(None, ([code for code, language in found if fits(language)] for fits in ways)), [])

@@ -135,15 +135,16 @@ class CTranslate2Engine:
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """The hypotheses with the model's own log-probabilities, which the search has changed."""
         name = self.tokens.__getitem__
-        pairs = [(source, one) for source, each in zip(sources, found, strict=True) for one in each]
+        pairs = [(source, hypothesis) for source, each in zip(sources, found, strict=True) for hypothesis in each]
         scored = self.translator.score_batch(
             [list(map(name, source)) for source, _ in pairs],
-            [list(map(name, one.token_ids[:-1] if one.finished else one.token_ids)) for _, one in pairs],  # adds </s>
+            [list(map(name, hypothesis.token_ids[: -1 if hypothesis.finished else None]))  # adds </s>
+             for _, hypothesis in pairs],
             max_input_length=0, max_batch_size=BATCH_TOKENS, batch_type="tokens",
         )
-        log_probs = (sum(result.log_probs[one.given : len(one.token_ids)])
-                     for (_, one), result in zip(pairs, scored, strict=True))
-        return [tuple(replace(one, log_prob=next(log_probs)) for one in each) for each in found]
+        log_probs = (sum(result.log_probs[hypothesis.given : len(hypothesis.token_ids)])
+                     for (_, hypothesis), result in zip(pairs, scored, strict=True))
+        return [tuple(replace(hypothesis, log_prob=next(log_probs)) for hypothesis in each) for each in found]
 
 
 def never(config: Mapping[str, Any]) -> list[list[int]]:

@@ -206,11 +206,11 @@ class SegmentTranslator:
 
     def _is_complete(self, source: str, found: EngineOutput) -> bool:
         """Whether the hypotheses of a plain sentence differ, and none is blank or too short."""
-        if not found or not all(one.text.strip() for one in found):
+        if not found or not all(hypothesis.text.strip() for hypothesis in found):
             return False
         least = SHORTEST_SHARE * length(source)
-        return self.options.sampling or (len({visible(one.text) for one in found}) == len(found)
-                                         and all(length(one.text) >= least for one in found))
+        return self.options.sampling or (len({visible(hypothesis.text) for hypothesis in found}) == len(found)
+                                         and all(length(hypothesis.text) >= least for hypothesis in found))
 
     def _text(self, text: str, markup: Markup | None, prefix: str, start: Ids) -> WorkGenerator[TranslatedText]:
         passages = []
@@ -339,8 +339,8 @@ class SegmentTranslator:
         if self.options.sampling:
             return tuple(hypotheses)
         found: dict[str, Hypothesis] = {}
-        for one in hypotheses:
-            found.setdefault(visible(one.text), one)
+        for hypothesis in hypotheses:
+            found.setdefault(visible(hypothesis.text), hypothesis)
         return tuple(found.values())
 
     def _keeps_sentences(self, translation: str, count: int) -> bool:

@@ -111,10 +111,10 @@ class TorchEngine:
 
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """The hypotheses with the model's own log-probabilities, which the search has changed."""
-        pairs = [(source, one) for source, each in zip(sources, found, strict=True) for one in each]
-        scores = iter(score_targets(self.model, [source for source, _ in pairs], [one.token_ids for _, one in pairs],
-                                    given=pairs[0][1].given))
-        return [tuple(replace(one, log_prob=next(scores).log_prob) for one in each) for each in found]
+        pairs = [(source, hypothesis) for source, each in zip(sources, found, strict=True) for hypothesis in each]
+        scores = iter(score_targets(self.model, [source for source, _ in pairs],
+                                    [hypothesis.token_ids for _, hypothesis in pairs], given=pairs[0][1].given))
+        return [tuple(replace(hypothesis, log_prob=next(scores).log_prob) for hypothesis in each) for each in found]
 
     def _settings(self, options: DecodingOptions) -> GenerationConfig:
         config = self.model.generation_config.to_dict()

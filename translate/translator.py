@@ -252,16 +252,16 @@ class Translator(LoadedCheckpoint):
         found: list[Alignment] = []
         while len(found) < len(parts):
             some = parts[len(found) : len(found) + MOST_TRACES]
-            texts = [(one.source_text, one.hypotheses[0].text) for one in some]
+            texts = [(part.source_text, part.hypotheses[0].text) for part in some]
             try:
                 choice = self.known_choice
                 traces = self.look(some, views=(choice.view,), calibrated=False)
-                found += [Alignment.measured(trace, choice.strengths(trace), *each, protection=one.protection)
-                          for one, trace, each in zip(some, traces, texts, strict=True)]
+                found += [Alignment.measured(trace, choice.strengths(trace), *each, protection=part.protection)
+                          for part, trace, each in zip(some, traces, texts, strict=True)]
             except UserError:
-                found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language),
-                                             protection=one.protection)
-                          for one, each in zip(some, texts, strict=True)]
+                found += [Alignment.by_place(*each, languages=(part.source_language, part.target_language),
+                                             protection=part.protection)
+                          for part, each in zip(some, texts, strict=True)]
         return found
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,

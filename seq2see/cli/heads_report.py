@@ -104,14 +104,16 @@ ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "a
 def _print_controls(controls: Sequence[Control], what: str) -> None:
     print(f"    {what} of this set: {_figure(controls[0].effect)}. Other sets of the same size (p: rank of this set,"
           " at least 1 / (1 + sets)):")
-    for one in controls:
-        if one.mean is None or one.most is None:
-            print(f"      {ALIKE[one.alike]:22} no other set")
+    for control in controls:
+        if control.mean is None or control.most is None:
+            print(f"      {ALIKE[control.alike]:22} no other set")
             continue
-        tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} sampled from {one.possible:,}"
-        tried += ", without this set" if one.overlapping else ""
-        p = _figure((one.p, *one.p_ends)) if one.p_ends else f"{one.p:.3f}"
-        print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}  p {p} ({tried})")
+        sampled = f"{control.draws} sampled from {control.possible:,}"
+        tried = f"exact: all {control.possible}" if control.exact else sampled
+        tried += ", without this set" if control.overlapping else ""
+        p = _figure((control.p, *control.p_ends)) if control.p_ends else f"{control.p:.3f}"
+        print(f"      {ALIKE[control.alike]:22} mean {_figure(control.mean)}  most {_figure(control.most)}"
+              f"  p {p} ({tried})")
 
 
 def _print_roles(roles: Sequence[RoleScore]) -> None:
@@ -121,12 +123,12 @@ def _print_roles(roles: Sequence[RoleScore]) -> None:
     print("  rival       baseline: the same head's attention to nouns that are not the antecedent")
     print("Attention only suggests a role.")
     print(f"  {'role':17} {'head':11} {'share':17} {'uniform':14} {'positional':17} {'rival':14}    n holds")
-    for one in roles:
-        figures = {"share": (one.score, one.low, one.high), **one.baselines}
+    for role in roles:
+        figures = {"share": (role.score, role.low, role.high), **role.baselines}
         columns = " ".join(f"{_percent(figures.get(name)):{width}}" for name, width in
                            (("share", 17), ("uniform", 14), ("positional", 17), ("rival", 14)))
-        print(f"  {one.role:17} {one.head!s:11} {columns} {one.sentences:4} {'yes' if one.holds else 'no'}"
-              f"{', supervised' if one.supervised else ''}")
+        print(f"  {role.role:17} {role.head!s:11} {columns} {role.sentences:4} {'yes' if role.holds else 'no'}"
+              f"{', supervised' if role.supervised else ''}")
 
 
 REACH = (  # key, column title, number format, column width

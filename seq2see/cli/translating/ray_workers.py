@@ -228,8 +228,8 @@ class Work:
         running: dict[Any, Shard] = {}
         while self.waiting or running:
             there = machines()
-            self.seen |= {one["NodeID"]: f"{one['NodeManagerHostname']} ({one['NodeID'][:8]})" for one in there}
-            cpus = sum(one["Resources"].get("CPU", 0) for one in there)
+            self.seen |= {node["NodeID"]: f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})" for node in there}
+            cpus = sum(node["Resources"].get("CPU", 0) for node in there)
             while self.waiting and len(running) < AHEAD * max(1, cpus // self.cpus):
                 shard = self.waiting.popleft()
                 running[self.start(shard)] = shard
