@@ -54,11 +54,12 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     kind = language_kind(options.target)
 
     def set_language(tree: Tree) -> None:
-        for one in tree.iter():
-            if local_name(one) in ("lang", "themeFontLang"):
-                key = sibling_name(one, {"main": "val", "east_asian": "eastAsia", "complex": "bidi"}[kind or "main"])
-                if language_kind(one.get(key, "")):
-                    one.set(key, options.target)
+        attribute = {"main": "val", "east_asian": "eastAsia", "complex": "bidi"}[kind or "main"]
+        for element in tree.iter():
+            if local_name(element) in ("lang", "themeFontLang"):
+                key = sibling_name(element, attribute)
+                if language_kind(element.get(key, "")):
+                    element.set(key, options.target)
         set_drawing_language(tree, options.target)
 
     return xml_document(archive, entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS)), _paragraphs,
@@ -67,12 +68,13 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     runs = Runs()
-    values = {one for control in tree.iter() if local_name(control) == "sdt" and _is_value(control)
-              for one in control.iter(*_PARAGRAPHS)}
-    for one in tree.iter(*_PARAGRAPHS):
-        if one not in values and not _is_code(one):
-            items = _with_fields(_items(one, (), runs, {}))
-            yield xml_paragraph(one, items, plain=(runs.plain(one),), add_text=_add_text, first="pPr")
+    values = {paragraph for control in tree.iter() if local_name(control) == "sdt" and _is_value(control)
+              for paragraph in control.iter(*_PARAGRAPHS)}
+    for paragraph in tree.iter(*_PARAGRAPHS):
+        if paragraph not in values and not _is_code(paragraph):
+            items = _with_fields(_items(paragraph, (), runs, {}))
+            yield xml_paragraph(paragraph, items, plain=(runs.plain(paragraph),), add_text=_add_text,
+                                first="pPr")
     yield from drawing_paragraphs(tree)
 
 

@@ -49,10 +49,10 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         names = {"east_asian": (f"{_STYLE}language-asian", f"{_STYLE}country-asian"),
                  "complex": (f"{_STYLE}language-complex", f"{_STYLE}country-complex")}
         language_name, country_name = names.get(kind or "", (f"{_FORMAT}language", f"{_FORMAT}country"))
-        for one in tree.iter(f"{_STYLE}text-properties"):
-            if language_kind(one.get(language_name, "")):
-                one.set(language_name, language)
-                one.set(country_name, country or "none")
+        for element in tree.iter(f"{_STYLE}text-properties"):
+            if language_kind(element.get(language_name, "")):
+                element.set(language_name, language)
+                element.set(country_name, country or "none")
 
     entries = [entry for entry in (_CONTENT, _STYLES) if entry == _CONTENT or entry in archive]
     return xml_document(archive, entries, _paragraphs, set_language if kind else None, beside=entries[1:])
@@ -72,12 +72,12 @@ def _check(archive: Archive) -> None:
 
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     reader = _Reader(tree)
-    deleted = {one for changes in tree.iter(f"{_TEXT}tracked-changes") for one in changes.iter(*_PARAGRAPHS)}
-    code = _CODE | {one.get(f"{_STYLE}name") for one in tree.iter(f"{_STYLE}style")
-                    if one.get(f"{_STYLE}parent-style-name") in _CODE}
-    for one in tree.iter(*_PARAGRAPHS):
-        if one not in deleted and one.get(f"{_TEXT}style-name") not in code:
-            yield xml_paragraph(one, reader.items(one), plain=(), add_text=_Writer().add_text)
+    deleted = {element for changes in tree.iter(f"{_TEXT}tracked-changes") for element in changes.iter(*_PARAGRAPHS)}
+    code = _CODE | {element.get(f"{_STYLE}name") for element in tree.iter(f"{_STYLE}style")
+                    if element.get(f"{_STYLE}parent-style-name") in _CODE}
+    for element in tree.iter(*_PARAGRAPHS):
+        if element not in deleted and element.get(f"{_TEXT}style-name") not in code:
+            yield xml_paragraph(element, reader.items(element), plain=(), add_text=_Writer().add_text)
 
 
 class _Reader:

@@ -247,8 +247,8 @@ class Protection:
         if not shapes and text.isascii() and not _MAY_WRAP.search(text) and not _HAS_LAYOUT.search(text) and (
                 self.known is None or self.known.issuperset(text)):
             return ()
-        joining = [ProtectedPart(one.span(), "sign")
-                   for one in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
+        joining = [ProtectedPart(match.span(), "sign")
+                   for match in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
         parts = _paired(text, [*joining, *without(joining, shapes)])
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         bare = _BETWEEN.sub("-", bare)
@@ -256,16 +256,17 @@ class Protection:
             wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)))))
             parts = wraps + without(wraps, parts)
             if self.asides:
-                pairs = (ProtectedPart(one.span("aside"), "aside", one.span("inside")) for one in _PAIR.finditer(bare))
+                pairs = (ProtectedPart(match.span("aside"), "aside", match.span("inside"))
+                         for match in _PAIR.finditer(bare))
                 parts += without(parts, pairs)
-            money = (ProtectedPart(one.span(), "number") for one in _MONEY.finditer(bare)
-                     if not self.known.issuperset(one[0]))
+            money = (ProtectedPart(match.span(), "number") for match in _MONEY.finditer(bare)
+                     if not self.known.issuperset(match[0]))
             parts += without(parts, money)
             parts += without(parts, self._symbols(bare, self.known))
         if _HAS_LAYOUT.search(text):
             beside = {place for part in parts if part.inside is None for place in part.span}
-            spaces = (ProtectedPart(one.span(), "space") for one in _LAYOUT.finditer(text)
-                      if not _TYPOGRAPHIC.match(text, one.start()) and beside.isdisjoint(one.span()))
+            spaces = (ProtectedPart(match.span(), "space") for match in _LAYOUT.finditer(text)
+                      if not _TYPOGRAPHIC.match(text, match.start()) and beside.isdisjoint(match.span()))
             parts += without(parts, spaces)
         return sorted(parts, key=lambda part: part.start)
 

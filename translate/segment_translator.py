@@ -141,11 +141,11 @@ class TranslatedText:
     def _joined(self, translations: Sequence[Translated]) -> str:
         """The text with these translations of its segments."""
         left = iter(translations)
-        own = [(one, [next(left) for _ in one.segments]) for one in self.passages]
-        joined = [one.cut.join([text for text, _ in each]) for one, each in own]
+        translated = [(passage, [next(left) for _ in passage.segments]) for passage in self.passages]
+        joined = [passage.cut.join([text for text, _ in each]) for passage, each in translated]
         if self.markup is None:
             return joined[0]
-        return self.markup.join(joined, [one.aligned(each) for one, each in own])
+        return self.markup.join(joined, [passage.aligned(each) for passage, each in translated])
 
 
 @dataclass(frozen=True)
