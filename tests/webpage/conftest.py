@@ -239,7 +239,7 @@ ENGINE = """([start, weights, replay, lessons]) => {
       const shown = { trace, data, f, step, state, theme: "light", error: null };
       return { trace: look.traces[0], page: String(s2s_machine_drawn.wideStage({ width: 1416, height: 760 }, shown)),
         opened: data && open ? String(s2s_machine_inside.insideBlock(open, data, trace, state, context)) : "",
-        stop: data && stop !== null ? String(s2s_machine_tour.stops(data, trace, state)[stop].said) : "" };
+        stop: data && stop !== null ? String(s2s_machine_tour.stops(data, trace, state)[stop].text) : "" };
     };
     let drawn = draw();
     while (pending.length) { await Promise.all(pending.splice(0)); await null; drawn = draw(); }
