@@ -1,6 +1,7 @@
-"""The page's script and style, each as one text, from the files of this room."""
+"""The page's script and style, each as one text, from the files of this room, and the HTML around them."""
 
 import base64
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ from typing import Any
 from seq2see.rules import RULES
 from .palette import COLOURS, HEADS, RAMPS, css_variables
 
+POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+          "font-src data:")  # of a page that needs nothing from elsewhere
 Texts = Mapping[str, Mapping[str, Any]]  # of each view
 
 WEIGHTS = (400, 700)
@@ -80,3 +83,13 @@ def _assets() -> dict[str, Traversable]:
 def as_data(value: Any) -> str:
     """JSON that is safe inside a script element, whatever its texts contain."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def html_document(title: str, body: str, *, style: str, policy: str | None = POLICY, head: str = "") -> str:
+    """A whole document: the `title` is text, `head` is HTML after the style; policy None: the server sends it."""
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n' if policy else ""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+{meta}<title>{html.escape(title)}</title><style>{style}</style>{head}</head>
+<body>{body}</body></html>
+"""

@@ -4,10 +4,9 @@ import html
 from collections.abc import Iterable, Sequence
 
 from seq2see.streams import printable
+from .assembly import html_document
 from .palette import css_of_both
 
-POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
-          "font-src data:")  # of a page that needs nothing from elsewhere
 STYLE = """
 :root { color-scheme: light dark }
 body { margin: 0 auto; max-width: 1500px; padding: 16px; background: var(--page); color: var(--ink);
@@ -33,17 +32,16 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequen
 
 def page(title: str, body: str) -> str:
     """A whole page with this HTML body."""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{escaped(title)} · Seq2See</title><style>{css_of_both()}{STYLE}</style></head>
-<body><h1>{escaped(title)}</h1>{body}</body></html>
-"""
+    return html_document(f"{_plain(title)} · Seq2See", f"<h1>{escaped(title)}</h1>{body}", style=css_of_both() + STYLE)
 
 
 def escaped(text: str) -> str:
     """A text as HTML, with no-break spaces as spaces."""
-    return html.escape(printable(text.translate(NO_BREAK)))
+    return html.escape(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return printable(text.translate(NO_BREAK))
 
 
 def percent(share: float) -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import base64
 import gzip
-import html
 import json
 from pathlib import Path
 from typing import Any
 
 from ..lens.data.view_names import shown_texts
 from ..translate.translator import Translator
-from ..webpage.assembly import as_data, bundle, style
+from ..webpage.assembly import as_data, bundle, html_document, style
 from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
 from .page_model import web_model
 from .page_weights import WebType, web_weights
@@ -56,21 +55,16 @@ def web_page(translator: Translator, dtype: WebType | None = None, *, lessons: b
                   "\ns2s_worker.answerIn(self, s2s_packed.unpacked);",
     }
     scripts = "\n".join(f'<script type="text/plain" id="{name}">{part}</script>' for name, part in parts.items())
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>Seq2See · {html.escape(translator.name or "a model")}</title><style>body {{ margin: 0; }}
-{STILL}
-{style()}</style></head>
-<body><div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
+    title, styles = f"Seq2See · {translator.name or 'a model'}", f"body {{ margin: 0; }}\n{STILL}\n{style()}"
+    return html_document(title, style=styles, policy=POLICY, body=f"""
+<div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
 JavaScript.</p></div>
 <script type="application/json" id="settings">{as_data(settings_of(translator) | {"opened": opened})}</script>
 <script>(() => {{ "use strict"; {bundle("file", views=shown_texts())}
 s2s_file.openFile(document.getElementById("explorer"));
 }})();</script>
 {scripts}
-</body></html>
-"""
+""")
 
 
 def replay_of(translator: Translator) -> Path | None:

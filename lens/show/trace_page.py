@@ -6,7 +6,6 @@ The page in a file and the served page are the same explorer, in `webpage/`; the
 """
 
 import base64
-import html
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,8 +15,7 @@ import numpy as np
 from seq2see.errors import UserError
 from ...passes.attention_kinds import KINDS, Kind, Rows
 from ...tokenizer.words import TokenSpan, Word
-from ...webpage.assembly import as_data, bundle, style
-from ...webpage.static_page import POLICY
+from ...webpage.assembly import as_data, bundle, html_document, style
 from ..data.probabilities import TEMPERATURES, log_sums
 from ..data.trace_data import TraceData
 from ..data.trace_files import NEEDED, plain
@@ -115,15 +113,10 @@ def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: di
 
 def page(settings: dict[str, Any], *, title: str) -> str:
     """The explorer with these settings as one self-contained page."""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{html.escape(f"{title} · Seq2See")}</title><style>body {{ margin: 0; }}
-{style()}</style></head>
-<body><div id="explorer"><noscript>This page draws with JavaScript.</noscript></div>
+    return html_document(f"{title} · Seq2See", style=f"body {{ margin: 0; }}\n{style()}", body=f"""
+<div id="explorer"><noscript>This page draws with JavaScript.</noscript></div>
 <script type="application/json" id="data">{as_data({"models": [], "embedded": True} | settings)}</script>
 <script>(() => {{ "use strict"; {script()}
 explorer(document.getElementById("explorer"), JSON.parse(document.getElementById("data").textContent));
 }})();</script>
-</body></html>
-"""
+""")

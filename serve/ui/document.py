@@ -6,7 +6,7 @@ from typing import Any
 
 from ...documents.formats import usable_formats
 from ...lens.show.trace_page import script
-from ...webpage.assembly import as_data, style
+from ...webpage.assembly import as_data, html_document, style
 from ...webpage.palette import css_of_both
 from ..service import Service
 from .first import settings_of
@@ -49,14 +49,12 @@ def files_of(service: Service) -> dict[str, Any]:
 
 def document(service: Service) -> str:
     """The page of these models, which must be loaded."""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Seq2See</title><link rel="icon" href="favicon.ico"><script>(() => {{{PLAIN_ADDRESS}}})();</script>
-<style>{css_of_both()}{BEHIND}</style><style id="style">{style()}</style></head>
-<body><div id="explorer"><h1>Seq2See</h1><noscript>This page needs JavaScript.</noscript></div>
+    head = f"""<link rel="icon" href="favicon.ico"><script>(() => {{{PLAIN_ADDRESS}}})();</script>
+<style id="style">{style()}</style>"""
+    return html_document("Seq2See", style=css_of_both() + BEHIND, policy=None, head=head, body=f"""
+<div id="explorer"><h1>Seq2See</h1><noscript>This page needs JavaScript.</noscript></div>
 <script type="application/json" id="settings">{as_data(settings_of(service, api=API) | files_of(service))}</script>
 <script id="script">"use strict";
 {script()}</script>
 <script>(() => {{{START}}})();</script>
-</body></html>
-"""
+""")
