@@ -2,30 +2,49 @@
 
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write `content` so that a reader sees it or the old content, even if the process is killed meanwhile.
+    """Write `content` as `atomic_stream` does."""
+    with atomic_stream(path) as stream:
+        stream.write(content.encode("utf-8") if isinstance(content, str) else content)
 
-    Pipes and terminals are written to directly; links are followed; a file keeps its permissions.
-    OSError names `path`.
+
+@contextmanager
+def atomic_stream(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """A stream whose content takes the place of the old one when the block ends without an error.
+
+    A reader sees all of it or the old content, even if the process is killed meanwhile; with `durable`, even if the
+    power fails.  Several machines may write the same file.  Pipes and terminals are written to directly; links are
+    followed; a file keeps its permissions.  OSError names `path`.
     """
-    data = content.encode("utf-8") if isinstance(content, str) else content
     file = Path(os.path.realpath(path))
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    unfinished = file.with_name(f".{file.name}.{os.urandom(16).hex()}")
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(data)
-        else:
-            with unfinished.open("wb") as opened:
-                if file.exists():
-                    shutil.copymode(file, unfinished)  # before anybody may read what is in it
-                opened.write(data)
-            os.replace(unfinished, file)
+            with path.open("wb") as stream:
+                yield stream
+            return
+        with unfinished.open("xb") as stream:
+            if file.exists():
+                shutil.copymode(file, unfinished)  # before anybody may read what is in it
+            yield stream
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        os.replace(unfinished, file)
+        if durable and os.name == "posix":
+            folder = os.open(file.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except OSError as error:
-        if error.errno is None:
+        if error.errno is None or error.filename not in (None, str(unfinished)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:

@@ -11,14 +11,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
-from uuid import uuid4
 
+from seq2see.atomic import atomic_stream
 from seq2see.cli.lines import LONGEST_LINE, Line, read_line
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
@@ -178,28 +178,7 @@ def record(jobs: Sequence[FileJob], output: Path) -> None:
         stream.write(json.dumps(recorded(output) | made_of, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
-@contextmanager
-def durable(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose content is in the file `path` when the block has ended: all of it or nothing, even if the power
-    fails or several machines write it.  OSError names `path`."""
-    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(unfinished, path)
-        if os.name == "posix":
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        if error.errno is None or error.filename not in (None, str(unfinished)):
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
+def durable(path: Path) -> AbstractContextManager[BinaryIO]:
+    """`atomic_stream` that survives a power failure, in a folder that is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return atomic_stream(path, durable=True)
