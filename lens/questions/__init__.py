@@ -1,5 +1,5 @@
 """Questions about one prediction, answered by running the model again.
 
-Imports changes, data, records, trace, tracing and views.
+Imports changes, data, heads, records, trace, tracing and views.
 Begin with `evidence.py`, then `what_if.py`.
 """

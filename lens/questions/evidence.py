@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -27,10 +28,13 @@ from ...tokenizer.encoding import decode_target, encode_source
 from ...tokenizer.tagging import tagging
 from ...tokenizer.words import split_words, token_names
 from ..changes.interventions import FASTER, ablate_by_row, patch, record
+from ..changes.means import head_means
 from ..data.probabilities import Shown, shown_by, uncalibrated
 from ..data.word_maps import Unit, units
+from ..heads.alignment_choice import AlignmentChoice, counterparts
 from ..records.calibration import log_sum
 from ..trace import Trace
+from ..views.add_views import add_views
 from ..views.word_erasure import without
 
 # T decoder steps, V vocabulary, U units: words, and tokens of no word
@@ -40,6 +44,31 @@ SPACES = "▁Ġ"  # how tokens write the space before a word
 _INSIDE: WeakKeyDictionary[PreTrainedTokenizerBase, np.ndarray] = WeakKeyDictionary()
 
 Ids = Sequence[int]
+
+
+def evidence_of(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, folder: Path | None,
+    choice: AlignmentChoice, others: Sequence[str] = (), seconds: float = math.inf,
+) -> dict[str, Any]:
+    """All that the explorer shows about the words of one translation, as a dictionary for JSON.
+
+    To the keys of `effects` it adds `averaged_over`, the number of sentences of the heads' means (0: this one only),
+    `candidates` (`spelt_candidates`), `ends`, the word `links` of `choice`, and `source_share` (`source_shares`).
+
+    Args:
+        folder: the folder of a packaged model, for `head_means`.
+        choice: how to derive word links.
+        model, tokenizer, trace, others, seconds: as in `effects`.
+    """
+    means, sentences = head_means(model, tokenizer, trace, folder)
+    [viewed] = add_views(model, tokenizer, [trace], views=(choice.view, "contributions"))
+    return effects(model, tokenizer, trace, means=means, others=others, seconds=seconds) | {
+        "averaged_over": sentences,
+        "candidates": spelt_candidates(model, tokenizer, trace),
+        "ends": ends(tokenizer, trace),
+        "links": counterparts(viewed, choice),
+        "source_share": source_shares(viewed),
+    }
 
 
 def effects(

@@ -399,25 +399,14 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
 
 
 def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
-    found = trace_record(trace, kinds=body.maps) | {"antecedent": _antecedent(translator, trace)}
+    record = trace_record(trace, kinds=body.maps) | {"antecedent": _antecedent(translator, trace)}
     if not body.evidence:
-        return found
+        return record
     with IMPORTS:
-        from ...lens.changes.means import head_means
-        from ...lens.heads.alignment_choice import counterparts
-        from ...lens.questions.evidence import effects, ends, source_shares, spelt_candidates
-        from ...lens.views.add_views import add_views
+        from ...lens.questions.evidence import evidence_of
 
     choice = translator.known_choice
     with translator.inside() as (model, tokenizer):
-        means, sentences = head_means(model, tokenizer, trace, translator.files)
-        [viewed] = add_views(model, tokenizer, [trace], views=(choice.view, "contributions"))
-        found["evidence"] = effects(model, tokenizer, trace, means=means, others=body.others,
-                                    seconds=body.head_seconds) | {
-            "averaged_over": sentences,  # 0: this one only
-            "candidates": spelt_candidates(model, tokenizer, trace),
-            "ends": ends(tokenizer, trace),
-            "links": counterparts(viewed, choice),
-            "source_share": source_shares(viewed),
-        }
-    return found
+        evidence = evidence_of(model, tokenizer, trace, folder=translator.files, choice=choice, others=body.others,
+                               seconds=body.head_seconds)
+    return record | {"evidence": evidence}
