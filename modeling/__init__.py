@@ -1,9 +1,11 @@
 """The network: `Seq2SeeConfig`, `Seq2SeeModel`, `Seq2SeeForConditionalGeneration`.
 
-Read the modules in this order: positions, attention, layers, modeling_seq2see.  Importing this package registers the
-classes with transformers' Auto classes.  It also marks them, so that `save_pretrained` copies their files.  A saved
-folder then loads without this package, with `trust_remote_code=True`, and translates with `pipeline`
-(pipeline_seq2see).
+Importing this package registers the classes with transformers' Auto classes.  It also marks them, so that
+`save_pretrained` copies their files.  A saved folder then loads without this package, with `trust_remote_code=True`,
+and translates with `pipeline` (pipeline_seq2see).
+
+Imports nothing of ours.
+Begin with `positions.py`, then `attention.py`, `layers.py` and `modeling_seq2see.py`.
 """
 
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM

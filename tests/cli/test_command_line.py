@@ -83,6 +83,12 @@ def test_no_library_is_imported_before_it_is_needed(code):
     assert not [name for name in after if name.startswith("seq2see.modeling")]
 
 
+@pytest.mark.parametrize("room", ["documents", "lens", "serve.service", "storybook", "text", "tokenizer", "translate"])
+def test_a_room_loads_no_torch_before_it_is_needed(room):
+    code = f"import sys, seq2see.{room}; sys.exit(not {{'torch', 'transformers'}}.isdisjoint(sys.modules))"
+    assert python(code).wait() == 0
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="torch brings another OpenMP")
 @pytest.mark.parametrize(("set_by_user", "count"), [
     ({}, cli.SPINS), ({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "active"}, None),
