@@ -160,12 +160,12 @@ def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, text
     """A cell for each head, a row for each layer of each kind of attention, both counted from 1."""
     rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
     grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)
-    said = np.full(grid.shape, "", dtype=object)
+    labels = np.full(grid.shape, "", dtype=object)
     for head, value, text in zip(heads, values, texts or [f"{value:.2f}" for value in values], strict=True):
         place = rows.index((KINDS.index(head.kind), head.layer)), head.head
-        grid[place], said[place] = value, text
+        grid[place], labels[place] = value, text
     return MapPanel(title, grid, [f"{KINDS[kind]}, {layer_name(layer)}" for kind, layer in rows],
-               [f"head {head + 1}" for head in range(grid.shape[1])], top, said, wide)
+               [f"head {head + 1}" for head in range(grid.shape[1])], top, labels, wide)
 
 
 def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:

@@ -98,11 +98,11 @@ def occurring(bench: Workbench, stories: Sequence[StoryPair]) -> list[tuple[str,
     """(word, whether it has the second of its meanings, group, its vectors) of words with two meanings."""
     made = []
     for story in stories:
-        said = [word.text.casefold() for word in split_words(story.source, language="en")]
+        english = [word.text.casefold() for word in split_words(story.source, language="en")]
         french = {word.text.casefold() for word in split_words(story.target, language="fr")}
         for first, second in SENSES if story.kind == "sense" else ():
             meant = [sense for sense in (first, second) if sense.noun.fr in french]
-            if said.count(first.noun.en) == 1 and len(meant) == 1:
+            if english.count(first.noun.en) == 1 and len(meant) == 1:
                 vectors = contextual(bench.model, bench.tokenizer, story.source, first.noun.en, language="en")
                 made.append((first.noun.en, meant[0] is second, str(story.contrast_key), vectors))
     return made
@@ -112,23 +112,23 @@ def disambiguated(bench: Workbench) -> tuple[dict[str, Estimate], int]:
     """By stage, the share of occurrences disambiguated correctly; and how many there were."""
     trained = [story for story in bench.corpus.train if story.kind == "sense"][: bench.pick(REMEMBERED, 60)]
     remembered = occurring(bench, trained)
-    asked = occurring(bench, [*bench.corpus.val, *bench.corpus.test][: bench.pick(None, 300)])
-    asked = [one for one in asked if any(one[0] == other[0] for other in remembered)]
-    layers = len(asked[0][3].layers)
+    tested = occurring(bench, [*bench.corpus.val, *bench.corpus.test][: bench.pick(None, 300)])
+    tested = [one for one in tested if any(one[0] == other[0] for other in remembered)]
+    layers = len(tested[0][3].layers)
 
     def share(stage: int) -> Estimate:
         def vector(one: Contextual) -> np.ndarray:
             return one.without_position if stage < 0 else one.layers[stage]
 
         right = []
-        for word, second, _, vectors in asked:
+        for word, second, _, vectors in tested:
             known = [(vector(other[3]), other[1]) for other in remembered if other[0] == word]
             says = nearest_meaning(vector(vectors), np.stack([v for v, _ in known]), np.array([m for _, m in known]))
             right.append(says if second else 1 - says)
-        return Estimate.of(right, [group for _, _, group, _ in asked])
+        return Estimate.of(right, [group for _, _, group, _ in tested])
 
     names = ("static", "with its position", *(f"after {layer_name(layer)}" for layer in range(layers - 1)))
-    return {name: share(stage - 1) for stage, name in enumerate(names)}, len(asked)
+    return {name: share(stage - 1) for stage, name in enumerate(names)}, len(tested)
 
 
 def overlapping(alike_NN: np.ndarray, near_NN: np.ndarray) -> tuple[Estimate, float, np.ndarray]:

@@ -54,7 +54,7 @@ def measure(bench: Workbench) -> Figures:
     right, costs, whole = ablated(bench, heads, dev.choices, test.choices[::step], test.groups[::step])
     by_place = test.flips_by_layer("encoder", bench.model.config.encoder_layers, places(bench, test))
     looks = [one for one in heads_of_roles(*measured(bench)) if one.role == "antecedent"]
-    asked = clearest(one for one in looks if one.decidable)
+    antecedent_head = clearest(one for one in looks if one.decidable)
     flips = {title: both_right(bench, test, family) for family, title in FAMILIES.items()}
     first = best[0]
     return Figures(
@@ -64,7 +64,7 @@ def measure(bench: Workbench) -> Figures:
         left=right[first], others=float(np.mean([one.value for i, one in enumerate(flipped) if i != first])),
         few=[heads[i] for i in best], together=test.flip_rate(heads=[heads[i] for i in best]),
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(test.pairs),
-        asked=asked, said=named(asked), look=Look(SENTENCE, *heads[first]),
+        asked=antecedent_head, said=named(antecedent_head), look=Look(SENTENCE, *heads[first]),
     )
 
 

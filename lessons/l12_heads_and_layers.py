@@ -71,14 +71,14 @@ def measure(bench: Workbench) -> Figures:
 
 def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Estimate]:
     """What a token of the correct translation loses in log-probability without each head, over sentences."""
-    known, asked = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
+    known, tested = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
     means = mean_outputs(bench.model, *ids_of(known))
     bench.report_progress("ablating each head")
-    whole = np.array([trace.log_probs[1:].mean() for trace in asked])
+    whole = np.array([trace.log_probs[1:].mean() for trace in tested])
     costs = []
     for head in heads:
         with ablate(bench.model, [head], replace="mean", means=means):
-            costs.append(Estimate.of(whole - log_probs(bench, asked), groups(bench)[: len(asked)]))
+            costs.append(Estimate.of(whole - log_probs(bench, tested), groups(bench)[: len(tested)]))
     return costs
 
 

@@ -62,10 +62,10 @@ def in_the_model(bench: Workbench, head: int) -> tuple[Steps, dict[str, float], 
     query_NE = np.stack([row.query for row in rows]).astype(float)
     steps = one_head(query_NE, rows[0].keys.astype(float), rows[0].values.astype(float), causal=True)
     differences = {
-        "scores": [row.products - mine for row, mine in zip(rows, steps.score_NN, strict=True)],
-        "scaled": [(row.scores - mine)[row.allowed] for row, mine in zip(rows, steps.scaled_NN, strict=True)],
-        "weights": [row.weights - mine for row, mine in zip(rows, steps.weight_NN, strict=True)],
-        "weighted sum": [row.mixed - mine for row, mine in zip(rows, steps.mixed_NE, strict=True)],
+        "scores": [row.products - computed for row, computed in zip(rows, steps.score_NN, strict=True)],
+        "scaled": [(row.scores - computed)[row.allowed] for row, computed in zip(rows, steps.scaled_NN, strict=True)],
+        "weights": [row.weights - computed for row, computed in zip(rows, steps.weight_NN, strict=True)],
+        "weighted sum": [row.mixed - computed for row, computed in zip(rows, steps.mixed_NE, strict=True)],
     }
     return steps, {name: float(max(np.abs(row).max() for row in of)) for name, of in differences.items()}, tokens
 

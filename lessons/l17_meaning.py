@@ -49,15 +49,15 @@ SHOWN = (Unlearnt, network)
 
 
 def measure(bench: Workbench) -> Figures:
-    said = list(sentences())
-    general, task = general_pairs(said), task_pairs(bench, said)
+    examples = list(sentences())
+    general, task = general_pairs(examples), task_pairs(bench, examples)
     tokenizer = train_tokenizer([text for pair in (*general, *task) for text in (pair.source, pair.target)],
                                 vocab_size=1200, languages=list(LANGUAGES))
     stages = [(general, bench.pick(160, 12), LEARNING_RATE), (task, bench.pick(120, 6), LEARNING_RATE / 2)]
-    idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
+    idioms, literals = ([one for one in examples if one.held_out and one.meaning == meaning]
                         for meaning in ("figurative", "literal"))
     found, steps = [], [0]  # found: [kinds,seeds,moments,languages,3]: as idiom, as cake, literal
-    said_first: dict[str, list[list[str]]] = {}
+    first_texts: dict[str, list[list[str]]] = {}
     for kind, key in zip(KINDS, KEYS, strict=True):
         by_seed = []
         for seed in bench.seeds:
@@ -68,7 +68,7 @@ def measure(bench: Workbench) -> Figures:
             tested = [tested_on(model, tokenizer, idioms, literals)
                       for model in (general_run.model, *task_run.models.values())]
             by_seed.append([shares for shares, _ in tested])
-            said_first.setdefault(key, [texts for _, texts in tested])
+            first_texts.setdefault(key, [texts for _, texts in tested])
         found.append(by_seed)
     path = np.transpose(found, (4, 0, 2, 3, 1))  # [3,kinds,moments,languages,seeds]
     shares = path[:, :, [0, -1]]
@@ -77,9 +77,9 @@ def measure(bench: Workbench) -> Figures:
     return Figures(
         shares=shares, idiom=idiom, cake=cake, literal=literal_,
         gain=idiom["learnt"]["after"] - idiom["plain"]["after"], source=idioms[0].en,
-        examples=[(f"{kind}, {stage}", *said_first[key][at]) for kind, key in zip(KINDS, KEYS, strict=True)
+        examples=[(f"{kind}, {stage}", *first_texts[key][at]) for kind, key in zip(KINDS, KEYS, strict=True)
                   for at, stage in zip((0, -1), STAGES, strict=True)],
-        phrases=LITERAL[1:], counts=(len(idioms), len(literals)), steps=steps, said=said_first,
+        phrases=LITERAL[1:], counts=(len(idioms), len(literals)), steps=steps, said=first_texts,
         path={key: dict(zip(("idiom", "cake", "literal"), path[:, k].mean((2, 3)), strict=True))
               for k, key in enumerate(KEYS)},
     )
@@ -100,16 +100,16 @@ def tested_on(model: SmallModel, tokenizer: Seq2SeeTokenizer, idioms: Sequence[S
     return shares, first
 
 
-def general_pairs(said: Sequence[Said]) -> list[Pair]:
+def general_pairs(examples: Sequence[Said]) -> list[Pair]:
     """Adjectives for all subjects, and literal cake three times over, since it is rarer."""
-    return [one.pair(language) for one in said if one.meaning != "figurative" and not one.held_out
+    return [one.pair(language) for one in examples if one.meaning != "figurative" and not one.held_out
             for language in LANGUAGES for _ in range(3 if one.meaning else 1)]
 
 
-def task_pairs(bench: Workbench, said: Sequence[Said]) -> list[Pair]:
+def task_pairs(bench: Workbench, examples: Sequence[Said]) -> list[Pair]:
     """Both meanings of a piece of cake, and the corpus's idioms with their literal twins."""
     own = [Pair(story.source, story.target, "en", story.target_language) for story in bench.corpus.idioms]
-    return [one.pair(language) for one in said if one.meaning and not one.held_out for language in LANGUAGES] + own
+    return [one.pair(language) for one in examples if one.meaning and not one.held_out for language in LANGUAGES] + own
 
 
 def claims(f: Figures) -> Checks:

@@ -98,5 +98,5 @@ Exhibits = list[Table | Panel]
 def count(words: Sequence[Word]) -> str:
     """The verdict of a lesson: how many of its claims hold."""
     holding, left = words.count("holds"), words.count("not decidable here")
-    said = f"{holding} of {len(words)} claims hold" if len(words) != 1 else f"{holding} of 1 claim holds"
-    return said + (f", {left} not decidable" if left else "")
+    verdict = f"{holding} of {len(words)} claims hold" if len(words) != 1 else f"{holding} of 1 claim holds"
+    return verdict + (f", {left} not decidable" if left else "")

@@ -35,13 +35,13 @@ def measure_roles(aligner: Aligner, dev: Sequence[GoldPair], test: Sequence[Gold
     def traced(half: Sequence[GoldPair]) -> Iterator[Trace]:
         return aligner.traced([(one.source, one.target) for one in half], "Reading attention", views=("raw",))
 
-    def noted(traces: Iterator[Trace]) -> Iterator[Trace]:
+    def with_spreads(traces: Iterator[Trace]) -> Iterator[Trace]:
         for trace in traces:  # all at once would fill the memory
             spreads.append([spread(trace, kind) for kind in KINDS])
             yield trace
 
     dev_roles = measure(traced(dev), dev, supervised=supervised)
-    test_roles = measure(noted(traced(test)), test, supervised=supervised)
+    test_roles = measure(with_spreads(traced(test)), test, supervised=supervised)
     roles, by_kind = roles_of_heads(dev_roles, test_roles), list(zip(*spreads, strict=True))
     groups = groups or [f"{number}" for number in range(len(test))]
     return {

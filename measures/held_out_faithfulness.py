@@ -56,11 +56,11 @@ def measure_views(aligner: Aligner, dev: Half, test: Half, *, measured_on: str,
 def _with_curves(aligner: Aligner, trust: Trust, pairs: Sequence[TextPair], groups: Sequence[str] | None) -> Trust:
     """With the areas under the curves of each view's best map and of random ones: a sentence's mean over its target
     words."""
-    dice, areas = np.random.default_rng(0), []
+    rng, areas = np.random.default_rng(0), []
     views = tuple(one.view for one in trust.best)
     for trace in aligner.traced(pairs, "Deletion and insertion", views=views):
         maps = [shares(trace, one.view, one.rows, [one.map], signed=one.view in ATTRIBUTIONS)[0] for one in trust.best]
-        maps.append(dice.random(maps[0].shape))
+        maps.append(rng.random(maps[0].shape))
         areas.append([[side.mean() for side in one.areas]
                       for one in curves(aligner.model, aligner.tokenizer, trace, maps)])
     area_NM2 = np.array(areas)

@@ -162,11 +162,11 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
     for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are only two
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
-        lines.append(f"  {_said(one.calibrator):<48}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
+        lines.append(f"  {_described(one.calibrator):<48}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
     return "\n".join(lines)
 
 
-def _said(calibrator: Calibrator) -> str:
+def _described(calibrator: Calibrator) -> str:
     parts = [f"label smoothing {calibrator.smoothing:g} removed"] if calibrator.smoothing else []
     parts += [f"temperature {calibrator.temperature:.3f}"] if calibrator.temperature != 1 else []
     return ", ".join(parts) or "the model's own"

@@ -68,8 +68,8 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    dialects = v1, comparing, inside, lessons, libretranslate, translate_file, huggingface
-    routers = [reload_router(service), *(one.router(service) for one in dialects)]  # routes match in this order
+    apis = v1, comparing, inside, lessons, libretranslate, translate_file, huggingface
+    routers = [reload_router(service), *(one.router(service) for one in apis)]  # routes match in this order
     for router in routers:
         app.include_router(router)
     if settings.docs:

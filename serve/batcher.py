@@ -130,13 +130,13 @@ class Batcher:
             oldest = next(iter(self._waiting))
             left = 0 if self._quiet else oldest.arrival + self.wait - loop.time()
             may_wait = left > 0 and self.queued < self.batch_tokens  # then nobody need look which are alike
-            alike = [] if may_wait else [item for item in self._waiting if item.options == oldest.options]
-            ends = list(accumulate(len(item.source) for item in alike))
+            same_options = [] if may_wait else [item for item in self._waiting if item.options == oldest.options]
+            ends = list(accumulate(len(item.source) for item in same_options))
             if may_wait or (left > 0 and ends[-1] < self.batch_tokens):
                 self._timer = loop.call_later(left, self._start_batches)
                 return
             share = min(self.batch_tokens, -(-ends[-1] // self.free))  # leave a share for other free threads
-            batch = alike[: max(1, bisect_right(ends, share))]
+            batch = same_options[: max(1, bisect_right(ends, share))]
             self._dequeue(batch)
             is_one = batch[0].request == batch[-1].request
             self._quiet = is_one and not self._waiting and self.free == self.threads

@@ -56,13 +56,13 @@ def other_language(text: str, source: str) -> str | None:
     words = " ".join(_NO_NAME.findall(whole))
     if sum(map(str.isalpha, words)) < FEWEST and not _CASELESS.search(words):
         return None
-    likeliest, sureness = _identifier().classify(whole)
+    likeliest, probability = _identifier().classify(whole)
     if likeliest in (own, NO_LANGUAGE):
         return None
     for part, enough in ((whole, UNLIKELY), (words, DOUBTFUL)):
         if dict(_identifier().rank(part)).get(own, 1.0) >= enough:
             return None
-    return CHINESE.get(likeliest, str(likeliest)) if sureness >= SURE else UNDETERMINED
+    return CHINESE.get(likeliest, str(likeliest)) if probability >= SURE else UNDETERMINED
 
 
 @cache

@@ -482,10 +482,10 @@ async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) ->
     """
     if threads is None:
         return work()
-    unwanted = threading.Event()
+    cancelled = threading.Event()
 
     def pause() -> None:
-        if unwanted.is_set():
+        if cancelled.is_set():
             raise Stopped
 
     def run() -> Result:
@@ -495,4 +495,4 @@ async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) ->
     try:
         return await asyncio.get_running_loop().run_in_executor(threads, run)
     finally:
-        unwanted.set()
+        cancelled.set()

@@ -70,11 +70,11 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
     """Say how the model translates, before the Trainer fills in what is unset."""
     tokenizer.tgt_lang = config.data.targets[0]
     model.config.blank_token_ids = tokenizer.blank_token_ids
-    before, asked = model.generation_config, config.generation
-    beams: int = asked.num_beams or before.num_beams or DEFAULTS.num_beams or 1
-    penalty = before.length_penalty if asked.length_penalty is None else asked.length_penalty
+    before, options = model.generation_config, config.generation
+    beams: int = options.num_beams or before.num_beams or DEFAULTS.num_beams or 1
+    penalty = before.length_penalty if options.length_penalty is None else options.length_penalty
     penalty = DEFAULTS.length_penalty if penalty is None else penalty
-    longest = asked.max_length or before.max_length or DEFAULTS.max_length
+    longest = options.max_length or before.max_length or DEFAULTS.max_length
     only_with_beams = {"early_stopping": True, "length_penalty": penalty} if beams > 1 else {}
     model.generation_config = GenerationConfig(
         pad_token_id=model.config.pad_token_id,

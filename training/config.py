@@ -209,18 +209,18 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
 
     Raises UserError (exit code 2) for an unknown file, key or type, and for settings that contradict each other.
     """
-    path, where, asked, overrides = Path(name_or_path), name_or_path, dict[str, Any](), list(overrides)
+    path, where, overridden, overrides = Path(name_or_path), name_or_path, dict[str, Any](), list(overrides)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=where, expected=EXPECTED)
     for section, key in GONE.items():
         (tree.get(section) or {}).pop(key, None)
-    for settings in (tree, asked):
+    for settings in (tree, overridden):
         override(settings, overrides, example="data.path=mine.tsv")
     tree = {"name": path.stem} | {key: part for key, part in tree.items() if part is not None}  # a section may be empty
     config = checked(RunConfig, tree, where=where)
     for key, instead in NO_EFFECT.items():
         if key in config.training:
             raise wrong(f"training.{key} in {where} has no effect: {instead}")
-    training = _without_evaluations(config.training, asked.get("training") or {})
+    training = _without_evaluations(config.training, overridden.get("training") or {})
     ours = {key: value for key, value in training.items() if key in TrainingFields.__dataclass_fields__}
     ours = vars(checked(TrainingFields, ours, where=where, section="training"))
     config = replace(config, data=_with_languages(tree, config))
@@ -280,12 +280,12 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
     return replace(config, **sections)
 
 
-def _without_evaluations(training: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+def _without_evaluations(training: Mapping[str, Any], overridden: Mapping[str, Any]) -> dict[str, Any]:
     """The training section where there are no evaluations: then what needs them is off, unless it was set beside
-    `eval_strategy=no`, in the overrides `asked` or in the file, which Seq2SeeTrainingArguments refuses."""
+    `eval_strategy=no`, in the overrides or in the file, which Seq2SeeTrainingArguments refuses."""
     if training.get("eval_strategy") != "no":
         return {**training}
-    beside = asked if "eval_strategy" in asked else training
+    beside = overridden if "eval_strategy" in overridden else training
     return {**training, **{key: off for key, off in OF_EVALUATIONS.items() if key not in beside}}
 
 

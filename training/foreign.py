@@ -71,23 +71,23 @@ class ForeignStart:
         for name, id in self._special.items():
             setattr(self.model.config, name, id)
         self.model.generation_config = copy.deepcopy(self._generation)
-        asked = {name: value for name in ("num_beams", "length_penalty", "max_length")
+        options = {name: value for name in ("num_beams", "length_penalty", "max_length")
                  if (value := getattr(config.generation, name)) is not None}
-        self.model.generation_config.update(**asked)
+        self.model.generation_config.update(**options)
 
 
 def _own_pair(model: PreTrainedModel, known: LanguagePairs, config: RunConfig, target: str) -> Pair:
     """The model's codes for a pair of the data; UserError for one that it cannot learn."""
-    asked = config.data.source, target
+    pair = config.data.source, target
     if not known:
-        return asked
+        return pair
     try:
-        return known.find(*asked)
+        return known.find(*pair)
     except UserError as error:
         if _learns_tasks(model):
-            return asked
+            return pair
         raise UserError(
-            f"{config.data.path} is from {asked[0]} to {asked[1]}: {error}; use language codes of the model for the"
+            f"{config.data.path} is from {pair[0]} to {pair[1]}: {error}; use language codes of the model for the"
             " names of the columns, or for data.source and data.target",
             exit_code=2,
         ) from None

@@ -101,13 +101,13 @@ def pronoun_accuracy(stories: Sequence[Any], hypotheses: Sequence[str]) -> Mappi
     """
     groups: dict[str, list[tuple[bool, list[str], list[str]]]] = defaultdict(list)
     for story, hypothesis in zip(stories, hypotheses, strict=True):
-        said, meant = (subject_pronouns(text, story.target_language) for text in (hypothesis, story.target))
+        written, expected = (subject_pronouns(text, story.target_language) for text in (hypothesis, story.target))
         for name in (f"{story.kind}/{story.family}", story.kind):
-            groups[name].append((hypothesis == story.target, said, meant))
+            groups[name].append((hypothesis == story.target, written, expected))
     table = {}
     for name, members in sorted(groups.items()):
         row = {"pairs": len(members), "exact_match": _percent([exact for exact, *_ in members])}
-        if with_pronoun := [said == meant for _, said, meant in members if meant]:
+        if with_pronoun := [written == expected for _, written, expected in members if expected]:
             row["pronoun"] = _percent(with_pronoun)
         table[name] = row
     return table

@@ -113,9 +113,9 @@ def evenly_spaced(languages: Sequence[Any], most: int) -> list[int]:
         shares[language] = min(len(places[language]), -(-left // (targets - number)))  # what is too few, others fill
         left -= shares[language]
     drawn: list[int] = []
-    for first, (language, there) in enumerate(places.items()):
+    for first, (language, indices) in enumerate(places.items()):
         share = shares[language]
-        drawn += [there[(index * targets + first) * len(there) // (share * targets)] for index in range(share)]
+        drawn += [indices[(index * targets + first) * len(indices) // (share * targets)] for index in range(share)]
     return sorted(drawn)
 
 

@@ -445,17 +445,17 @@ def _sides(row: Any, languages: Sequence[str]) -> list[str] | Fault:
     """The texts of a record {"en": ..., "fr": ...}, {"source": ..., "target": ...} or {"translation": {...}}, found by
     their keys; MISSING for a translation that it does not have, where there are several target languages."""
     inner = row.get("translation") if isinstance(row, dict) else None
-    record, asked = inner if isinstance(inner, dict | Fault) else row, list(languages)
+    record, codes = inner if isinstance(inner, dict | Fault) else row, list(languages)
     if isinstance(record, dict) and len(languages) > 2:
         record = {key: value for key, value in record.items() if value is not None}
-        asked = [code for code in languages if _named(tuple(record), (code,)) is not None]
-    columns = _named(tuple(record), tuple(asked)) if isinstance(record, dict) else record
+        codes = [code for code in languages if _named(tuple(record), (code,)) is not None]
+    columns = _named(tuple(record), tuple(codes)) if isinstance(record, dict) else record
     if isinstance(columns, Fault):
         return columns
-    if isinstance(columns, list) and isinstance(record, dict) and languages[0] in asked and len(asked) > 1:
+    if isinstance(columns, list) and isinstance(record, dict) and languages[0] in codes and len(codes) > 1:
         values = list(record.values())
         if all(isinstance(values[column], str) for column in columns):
-            texts = {code: values[column] for code, column in zip(asked, columns, strict=True)}
+            texts = {code: values[column] for code, column in zip(codes, columns, strict=True)}
             return [texts.get(code, MISSING) for code in languages]
     return Fault(f"no text for {', '.join(languages)}; name the keys by these codes, or source and target, or set"
                  " data.source and data.target")

@@ -127,8 +127,8 @@ class GoldSentences:
 
     def agreement(self, choice: AlignmentChoice) -> dict[str, Estimate]:
         """The error, precision and recall of a choice on these sentences, with its interval."""
-        asked = choice.view, choice.rows
-        if asked not in self.names or not set(choice.maps) <= set(self.names[asked]):
+        key = choice.view, choice.rows
+        if key not in self.names or not set(choice.maps) <= set(self.names[key]):
             raise UserError(f"the traces lack maps of this choice: {choice.describe()}")
         return summed(np.stack([
             tally(self._combined(choice, maps)[None], truth, [(choice.rule, choice.threshold)])[0, 0]

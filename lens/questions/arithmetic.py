@@ -64,7 +64,7 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
         raise UserError(f"there is no row {row} in this map: expected 0 to {rows - 1}", exit_code=2)
     seen: dict[str, Any] = {}
     with (
-        capture({site: site.output}, "out") as handed_over,  # [B,R,D] of all heads
+        capture({site: site.output}, "out") as head_outputs,  # [B,R,D] of all heads
         eval_with_eager_attention(model),
         steered({site.module: AttentionChange(seen=seen)}),
     ):
@@ -80,5 +80,5 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
         "scores": scores_C, "weights": own["weight"][row, :columns], "values": own["value"][:columns],
         "mixed": own["mixed"][row], "output": site.output.weight[:, site.columns([number])] @ own["mixed"][row],
     }
-    return Arithmetic(scale=scale, length=float(handed_over[site][0, row].norm()),
+    return Arithmetic(scale=scale, length=float(head_outputs[site][0, row].norm()),
                       **{name: part.detach().cpu().numpy() for name, part in parts.items()})

@@ -181,8 +181,8 @@ def neighbours(
     The similarity is cosine, or the dot product, which favours long vectors.  Raises UserError for a word outside the
     vocabulary.
     """
-    vector, asked = torch.tensor(static(model, tokenizer, word, side=side)), set(_token_ids(tokenizer, word))
-    return _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)[:count]
+    vector, query_ids = torch.tensor(static(model, tokenizer, word, side=side)), set(_token_ids(tokenizer, word))
+    return _ranked(model, tokenizer, vector, by=by, side=side, query_ids=query_ids, left_out=query_ids)[:count]
 
 
 def analogy(
@@ -202,8 +202,8 @@ def analogy(
         UserError: a word outside the vocabulary, or an expected word of several tokens, which has no rank.
     """
     plus, minus, other = (torch.tensor(static(model, tokenizer, word, side=side)) for word in (a, b, c))
-    asked = {i for word in (a, b, c) for i in _token_ids(tokenizer, word)}
-    ranked = _ranked(model, tokenizer, plus - minus + other, by=by, side=side, asked=asked, left_out=set())
+    query_ids = {i for word in (a, b, c) for i in _token_ids(tokenizer, word)}
+    ranked = _ranked(model, tokenizer, plus - minus + other, by=by, side=side, query_ids=query_ids, left_out=set())
     if expected is None:
         return ranked[:count], None
     answer = _token_ids(tokenizer, expected)
@@ -215,7 +215,7 @@ def analogy(
 
 def _ranked(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, vector: torch.Tensor, *, by: Measure, side: Side,
-    asked: set[int], left_out: set[int],
+    query_ids: set[int], left_out: set[int],
 ) -> list[Neighbour]:
     """All tokens except special and byte tokens, nearest first."""
     matrix_VD = _matrix(model, side).cpu()
@@ -227,4 +227,5 @@ def _ranked(
     hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
-    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked, i) for rank, i in enumerate(order, start=1)]
+    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in query_ids, i)
+            for rank, i in enumerate(order, start=1)]

@@ -56,8 +56,8 @@ def curves(
         raise UserError(f"{type(tokenizer).__name__} has no unknown token to put in the place of a word")
     orders = [np.argsort(-one, axis=-1, kind="stable") for one in maps]
     first = {frozenset(order[:count].tolist()) for one in orders for order in one for count in range(sources + 1)}
-    gone = list(dict.fromkeys([*first, *(frozenset(range(sources)) - one for one in first)]))
-    probability = dict(zip(gone, _probabilities(model, tokenizer, trace, gone), strict=True))
+    erased = list(dict.fromkeys([*first, *(frozenset(range(sources)) - one for one in first)]))
+    probability = dict(zip(erased, _probabilities(model, tokenizer, trace, erased), strict=True))
     found = []
     for one in orders:
         sets = [[frozenset(order[:count].tolist()) for count in range(sources + 1)] for order in one]
@@ -68,15 +68,15 @@ def curves(
 
 
 def _probabilities(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, gone: Sequence[frozenset[int]]
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, erased: Sequence[frozenset[int]]
 ) -> list[np.ndarray]:
     """[J] for each set of erased source words: the geometric mean over the tokens of each target word."""
     sources = [[tokenizer.unk_token_id if token.word in words else id
-                for token, id in zip(trace.source, trace.source_ids, strict=True)] for words in gone]
+                for token, id in zip(trace.source, trace.source_ids, strict=True)] for words in erased]
     steps = [[t for t, token in enumerate(trace.target) if token.word == j] for j in range(len(trace.target_words))]
     found = []
     with eval_mode(model):
         for batch, output, target_BT in forced_batches(model, sources, [trace.target_ids] * len(sources)):
             log_prob_BT = chosen_log_probs(output.logits.float(), target_BT).cpu().numpy()[: len(batch)]
-            found += [np.exp([row[own].mean() if own else -np.inf for own in steps]) for row in log_prob_BT]
+            found += [np.exp([row[word].mean() if word else -np.inf for word in steps]) for row in log_prob_BT]
     return found

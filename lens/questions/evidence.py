@@ -102,13 +102,13 @@ def effects(
         others: texts to put in place of the source.
         seconds: the maximum time for switching off every head.
     """
-    weigh = _Weighing(model, tokenizer, trace)
+    forced = _ForcedPasses(model, tokenizer, trace)
     with eval_mode(model):
-        heads, take = weigh.all_heads_off(means, seconds)
+        heads, take = forced.all_heads_off(means, seconds)
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
-        changed = weigh.changes([_source_ids(model, tokenizer, trace, text) for text in texts])
+        changed = forced.changes([_source_ids(model, tokenizer, trace, text) for text in texts])
     words = len(trace.source_words)
-    return {"log_odds": _rounded(weigh.before.log_odds), "heads": heads, "heads_take": take,
+    return {"log_odds": _rounded(forced.before.log_odds), "heads": heads, "heads_take": take,
             "erased": changed[:words], "others": changed[words:]}
 
 
@@ -123,8 +123,8 @@ def source_shares(trace: Trace) -> list[float]:
 
 def word_odds(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, word: int) -> float:
     """The odds of a word of the translation under the model in its present state, with any intervention."""
-    weigh = _Weighing(model, tokenizer, trace)
-    return math.exp(next(odds for unit, odds in zip(weigh.units, weigh.before.log_odds, strict=True)
+    forced = _ForcedPasses(model, tokenizer, trace)
+    return math.exp(next(odds for unit, odds in zip(forced.units, forced.before.log_odds, strict=True)
                          if unit.word == word))
 
 
@@ -140,12 +140,12 @@ def patched_odds(
     ids = _source_ids(model, tokenizer, trace, other)
     if len(ids) != len(trace.source_ids):
         raise UserError(f"patching needs equal lengths: the texts have {len(trace.source_ids)} and {len(ids)} tokens")
-    weigh, donor, found = _Weighing(model, tokenizer, trace), record(model, [ids], [trace.target_ids]), []
+    forced, donor, results = _ForcedPasses(model, tokenizer, trace), record(model, [ids], [trace.target_ids]), []
     for head in all_heads(model):
         with eval_mode(model), patch(model, donor, heads=[head]):
-            [after] = weigh.odds([trace.source_ids])
-        found.append(head._asdict() | {"log_odds": _rounded(after.log_odds)})
-    return found
+            [after] = forced.odds([trace.source_ids])
+        results.append(head._asdict() | {"log_odds": _rounded(after.log_odds)})
+    return results
 
 
 def _source_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, text: str) -> list[int]:
@@ -166,7 +166,7 @@ class _Odds(NamedTuple):
     best: list[int]
 
 
-class _Weighing:
+class _ForcedPasses:
     """The forced passes of one trace."""
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace) -> None:

@@ -206,8 +206,8 @@ def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
 def _pairs_in_order(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
     """[first, second]: for each pair of sentences the share of margins [S,N] in the right order."""
     more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
-    for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
-        first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
+    for signed_N in np.where(is_first_N, margins_SN, -margins_SN):
+        first, second = signed_N[is_first_N][:, None], signed_N[~is_first_N]
         more += ((first > second) + (first == second) / 2) / len(margins_SN)
     return more
 

@@ -28,7 +28,7 @@ UNMEASURABLE = "measured for cross-attention only: gold links and erasure do not
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
 
 
-def _said(aer: Estimate | None, tau: Estimate | None, aer_form: str, tau_form: str) -> str:
+def _figures(aer: Estimate | None, tau: Estimate | None, aer_form: str, tau_form: str) -> str:
     figures = aer_form.format(*(100 * part for part in aer)) if aer else "", tau_form.format(*tau) if tau else ""
     return ", ".join(filter(None, figures)).replace("-0.00", "0.00")
 
@@ -59,7 +59,8 @@ class MapTrust:
     def describe(self, *, after_aer: str = "") -> str:
         """The figures with their intervals."""
         label = "" if not self.supervised else "supervised" if len(self.map) == 2 else "contains a supervised head"
-        figures = _said(self.aer, self.tau, "AER {:.1f} % [{:.1f}, {:.1f}]" + after_aer, "tau {:.2f} [{:.2f}, {:.2f}]")
+        aer_form, tau_form = "AER {:.1f} % [{:.1f}, {:.1f}]" + after_aer, "tau {:.2f} [{:.2f}, {:.2f}]"
+        figures = _figures(self.aer, self.tau, aer_form, tau_form)
         areas = [f"{name} " + "{:.2f} [{:.2f}, {:.2f}]".format(*area)
                  for name, area in (("deletion", self.deletion), ("insertion", self.insertion)) if area]
         return ", ".join(filter(None, (label, figures, *areas)))
@@ -112,7 +113,7 @@ class Trust(Measurement):
         other = "" if (best.rows, best.map) == (rows, found.map) else f" Best of view {view}: {best.name}: {best}."
         poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
         supervised = " Supervised: this head was trained with gold links." if found.supervised else ""
-        over = f", tau over {self.words:,} words with a drop of at least {NOISE} nats" if found.tau else ""
-        chance = _said(found.aer and self.random.aer, found.tau and self.random.tau, "AER {:.1f} %", "tau {:.2f}")
+        basis = f", tau over {self.words:,} words with a drop of at least {NOISE} nats" if found.tau else ""
+        chance = _figures(found.aer and self.random.aer, found.tau and self.random.tau, "AER {:.1f} %", "tau {:.2f}")
         return (f"{found.describe(after_aer=poor)}; a random map: {chance}. By words, on"
-                f" {self.sentences} sentences of {self.measured_on}{over}.{supervised}{other}")
+                f" {self.sentences} sentences of {self.measured_on}{basis}.{supervised}{other}")

@@ -111,8 +111,8 @@ def draw(drawn: Picture, trace: TraceData) -> Any:
     lines = [line for part in parts for line in textwrap.wrap(part, max(90, int(across * 14.6)))]
     figure.text(0, -0.15 / down, "\n".join(lines), va="top", fontsize=8.5, color=SOFT, linespacing=1.4,
                 parse_math=False)
-    tall = min(down, 3.2)
-    bar = figure.add_axes((1 + 0.3 / across, 1 - tall / down, 0.14 / across, tall / down))
+    height = min(down, 3.2)
+    bar = figure.add_axes((1 + 0.3 / across, 1 - height / down, 0.14 / across, height / down))
     scale = figure.colorbar(image, cax=bar)
     scale.outline.set_edgecolor(LINE)
     bar.tick_params(labelsize=8, color=LINE)

@@ -79,8 +79,8 @@ def _cell(value: float, unit: int, room: int, most: float | None) -> str:
 def _header(columns: list[str], margin: int, room: int) -> list[str]:
     """Column labels written downwards, ending above their column; wide characters keep their width."""
     letters = [regex.findall(r"\X", name) for name in columns]  # graphemes: a vowel sign stays with its letter
-    tallest = max(map(len, letters))
-    lines = zip(*([" "] * (tallest - len(name)) + name for name in letters), strict=True)
+    height = max(map(len, letters))
+    lines = zip(*([" "] * (height - len(name)) + name for name in letters), strict=True)
     return [(" " * margin + "".join(" " * (room - _width(c)) + c for c in line)).rstrip() for line in lines]
 
 

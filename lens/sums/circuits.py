@@ -152,15 +152,15 @@ def find_circuit(model: PreTrainedModel, pairs: Sequence[SentencePair], *, share
     if not 0 < share <= 1:
         raise UserError(f"share {share}: expected more than 0 and at most 1", exit_code=2)
     runs = Corruption(model, pairs)
-    whole, kept, gone = runs.parts, [*runs.parts], list[Part]()
+    whole, kept, removed = runs.parts, [*runs.parts], list[Part]()
     alone = dict(zip(whole, runs.margins([{part} for part in whole]) - runs.margin, strict=True))
     while kept:
         far = abs(runs.faithfulness([{*kept} - {part} for part in kept]) - 1)
         loses = dict(zip(kept, far, strict=True))
         go = sorted(kept, key=lambda part: loses[part])[: max(1, len(kept) // AT_ONCE)]
-        gone += go
+        removed += go
         kept = [part for part in kept if part not in go]
-    order = gone[::-1]
+    order = removed[::-1]
     sets = [{*order[:k]} for k in range(1, len(order) + 1)]
     found = [Ranked(part, float(alone[part]), float(own), float(left)) for part, own, left in
              zip(order, runs.faithfulness(sets), runs.completeness(sets), strict=True)]

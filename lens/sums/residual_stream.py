@@ -200,21 +200,21 @@ def pass_in_parts(model: PreTrainedModel, trace: TraceData) -> ForcedPass:
     decoder = _Sites.of(model, "decoder", [attentions["decoder"], attentions["cross"]])
     with (
         eval_with_eager_attention(model),
-        capture(encoder.left() | decoder.left(), "out") as gave,
-        capture({**encoder.entered(), **decoder.entered(), ("logits",): head}, "in") as read,
+        capture(encoder.left() | decoder.left(), "out") as outputs,
+        capture({**encoder.entered(), **decoder.entered(), ("logits",): head}, "in") as inputs,
     ):
         output, _ = forced_pass(model, [trace.source_ids], [trace.target_ids], output_attentions=True)
-    seen = _Captured({key: _of_sentence(one) for key, one in gave.items()},
-                     {key: _of_sentence(one) for key, one in read.items()},
+    seen = _Captured({key: _of_sentence(one) for key, one in outputs.items()},
+                     {key: _of_sentence(one) for key, one in inputs.items()},
                      {kind: [_of_sentence(one) for one in output[f"{kind}_attentions"]] for kind in attentions})
-    if len(seen.read["logits",]) != len(trace.target_ids):
+    if len(seen.inputs["logits",]) != len(trace.target_ids):
         raise laid_out_otherwise(model)
-    encoded_SD, state_TD = (seen.gave[side.last] for side in (encoder, decoder))
+    encoded_SD, state_TD = (seen.outputs[side.last] for side in (encoder, decoder))
     return ForcedPass(
         encoder=encoder.stream(seen, trace.source_ids),
         decoder=decoder.stream(seen, [decoder_start(model), *trace.target_ids[:-1]]),
         encoded_SD=encoded_SD,
-        scale=float((seen.read["logits",] * state_TD).sum() / state_TD.square().sum()),  # T5's d_model^-0.5, else 1
+        scale=float((seen.inputs["logits",] * state_TD).sum() / state_TD.square().sum()),  # T5's d_model^-0.5, else 1
         unembedding_VD=head.weight.cpu(),
         bias_V=_logit_bias(model, head),
         logit_TV=output.logits[0].double().cpu(),
@@ -225,8 +225,8 @@ def pass_in_parts(model: PreTrainedModel, trace: TraceData) -> ForcedPass:
 class _Captured:
     """The inputs and outputs of modules in one pass, and the weights [H,R,C] of each kind of attention."""
 
-    gave: dict[tuple, torch.Tensor]
-    read: dict[tuple, torch.Tensor]
+    outputs: dict[tuple, torch.Tensor]
+    inputs: dict[tuple, torch.Tensor]
     weights: dict[Kind, list[torch.Tensor]]
 
 
@@ -284,18 +284,18 @@ class _Sites:
     def stream(self, seen: _Captured, ids: Sequence[int]) -> Stream:
         """The stream of a pass over these ids."""
         return Stream(
-            embedding_RD=seen.read[self.stack, "layer", 0],
+            embedding_RD=seen.inputs[self.stack, "layer", 0],
             position_RD=self._positions(seen, ids),
             blocks=list(self._blocks(seen)),
-            final=None if self.final is None else FrozenNorm.of(self.final, seen.read[self.stack, "final"]),
+            final=None if self.final is None else FrozenNorm.of(self.final, seen.inputs[self.stack, "final"]),
         )
 
     def _positions(self, seen: _Captured, ids: Sequence[int]) -> torch.Tensor | None:
         """The position vectors [R,D], if the rest of the state is a multiple of the tokens' embeddings."""
-        if (position_RD := seen.gave.get((self.stack, "positions"))) is None:
+        if (position_RD := seen.outputs.get((self.stack, "positions"))) is None:
             return None
         token_RD = self.embeddings.weight[torch.tensor([*ids])].double().cpu()
-        left_RD = seen.read[self.stack, "layer", 0] - position_RD
+        left_RD = seen.inputs[self.stack, "layer", 0] - position_RD
         scale = (left_RD * token_RD).sum() / token_RD.square().sum().clamp_min(1e-30)
         return position_RD if torch.allclose(left_RD, scale * token_RD, rtol=0, atol=APART) else None
 
@@ -306,17 +306,17 @@ class _Sites:
         stream: before their block in a pre-norm model, after it in a post-norm model.
         """
         first = (self.stack, "norm", self.layers[0][0][0].kind, 0)
-        pre_norm = next(key for key in seen.gave if key in (first, (self.stack, "first"))) == first
+        pre_norm = next(key for key in seen.outputs if key in (first, (self.stack, "first"))) == first
         for number, layer in enumerate(self.in_order()):
-            stream_RD = seen.read[self.stack, "layer", number]
+            stream_RD = seen.inputs[self.stack, "layer", number]
             for (kind, site), following in zip(layer, (*layer[1:], None), strict=True):
                 key = (self.stack, "norm", kind, number)
                 if not pre_norm:
-                    summed_RD, after_RD = seen.read[key], seen.gave[key]
+                    summed_RD, after_RD = seen.inputs[key], seen.outputs[key]
                 elif following is None:
-                    summed_RD = after_RD = seen.gave[self.stack, "layer", number]
+                    summed_RD = after_RD = seen.outputs[self.stack, "layer", number]
                 else:
-                    summed_RD = after_RD = seen.read[self.stack, "norm", following[0], number]
+                    summed_RD = after_RD = seen.inputs[self.stack, "norm", following[0], number]
                 yield StreamBlock(kind, number, summed_RD - stream_RD, after_RD,
                             norm=None if pre_norm else FrozenNorm.of(site.norm, summed_RD),
                             **self._inside(site, seen))
@@ -325,9 +325,9 @@ class _Sites:
     def _inside(self, site: AttentionSite | FeedForwardSite, seen: _Captured) -> dict[str, Any]:
         """The attention or the neurons of a block."""
         if not isinstance(site, AttentionSite):
-            return {"output": site.output, "activation_RN": seen.read.get((self.stack, "neurons", site.layer))}
-        mixed_RD = seen.read[self.stack, "mixed", site.kind, site.layer]
-        value_CD = seen.gave[self.stack, "value", site.kind, site.layer]
+            return {"output": site.output, "activation_RN": seen.inputs.get((self.stack, "neurons", site.layer))}
+        mixed_RD = seen.inputs[self.stack, "mixed", site.kind, site.layer]
+        value_CD = seen.outputs[self.stack, "value", site.kind, site.layer]
         by_head = (site.heads, site.head_size)
         return {"attention": StreamAttention(site, seen.weights[site.kind][site.layer], mixed_RD.unflatten(-1, by_head),
                                        value_CD.unflatten(-1, by_head))}

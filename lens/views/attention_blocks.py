@@ -116,7 +116,7 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
              for name, module in (("value", site.value), ("attended", site.output), ("normed", site.norm))}
     with (
         eval_with_eager_attention(model),
-        capture(parts, "out") as gave,
+        capture(parts, "out") as outputs,
         capture({site.module: site.norm for site in sites}, "in") as norm_read,
     ):
         for batch, _, _ in forced_batches(model, sources, targets):
@@ -124,19 +124,19 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
                 by_kind: dict[Kind, list[AttentionParts]] = {kind: [] for kind in KINDS}
                 for site in sites:
                     rows, columns = traces[i].maps(site.kind).shape[-2:]
-                    by_kind[site.kind].append(_block(site, gave, norm_read[site.module], b, rows, columns))
+                    by_kind[site.kind].append(_block(site, outputs, norm_read[site.module], b, rows, columns))
                 yield Blocks(traces[i], by_kind)
 
 
 @torch.no_grad()
-def _block(site: AttentionSite, gave: Mapping[tuple[nn.Module, str], torch.Tensor], norm_in_BRD: torch.Tensor, b: int,
-           rows: int, columns: int) -> AttentionParts:
+def _block(site: AttentionSite, outputs: Mapping[tuple[nn.Module, str], torch.Tensor], norm_in_BRD: torch.Tensor,
+           b: int, rows: int, columns: int) -> AttentionParts:
     """The block of a site for sentence b of a pass, cropped to its rows and columns."""
-    value_CHE = gave[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
+    value_CHE = outputs[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
     weight_DHE = site.output.weight.unflatten(-1, (site.heads, site.head_size))
-    attended_RD, normed_RD = (gave[site.module, name][b, :rows] for name in ("attended", "normed"))
+    attended_RD, normed_RD = (outputs[site.module, name][b, :rows] for name in ("attended", "normed"))
     norm_in_RD = norm_in_BRD[b, :rows]
-    pre_norm = next(name for module, name in gave if module is site.module and name != "value") == "normed"
+    pre_norm = next(name for module, name in outputs if module is site.module and name != "value") == "normed"
     return AttentionParts(
         site=site,
         vector_HCD=torch.einsum("che,dhe->hcd", value_CHE, weight_DHE),

@@ -112,7 +112,7 @@ async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> 
         from ...lens.comparisons.side_by_side import comparison_record
         from ...translate.other_model import forced
 
-    result, mine = await _own(service, body, body.model, caller=caller, source=body.source, target=body.target)
+    result, first_trace = await _own(service, body, body.model, caller=caller, source=body.source, target=body.target)
     pair = result.source_language or None, result.target_language or None
     first = service.model_for(body.model, *pair)
     second = _second_model(service, body.against or _next(service, first, pair), *pair)
@@ -121,8 +121,8 @@ async def compare_reply(service: Service, body: CompareBody, caller: Caller) -> 
     async def by(name: str, trace: Trace) -> Trace:
         return await service.examine(body.text, partial(forced, trace=trace), caller=caller, model=name)
 
-    traces = [(mine, await by(second, mine))]
-    if mine.target_text != other.target_text:
+    traces = [(first_trace, await by(second, first_trace))]
+    if first_trace.target_text != other.target_text:
         traces.append((await by(first, other), other))
     known = [service.models[name].measurements for name in (first, second)]
     measured = [measured_record(one.roles, one.pronoun_effects) for one in known]

@@ -59,8 +59,8 @@ class Lessons:
         running = self.running
         own = None if running else own_record(self.folder / LESSONS_RECORD)
         record = None if running else own or json.loads(gzip.decompress(packaged_lessons()))
-        said = self._log.read_text("utf-8", "replace").splitlines()[-LINES:] if self._process else []
-        return LessonsReply(record=record, own=own is not None, running=running, said=list(map(printable, said)),
+        lines = self._log.read_text("utf-8", "replace").splitlines()[-LINES:] if self._process else []
+        return LessonsReply(record=record, own=own is not None, running=running, said=list(map(printable, lines)),
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:

@@ -278,18 +278,18 @@ def router(service: Service) -> APIRouter:
                              "quantities and emoji stay unchanged, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> TranslateReply:
         caller = service.access.authenticate(request)
-        found = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
-                                        glossary=body.forced(), **body.arguments())
+        results = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
+                                          glossary=body.forced(), **body.arguments())
         if sum(map(len, body.texts)) < LONG_TEXT:  # a thread would take longer
-            return TranslateReply(translations=[*map(OneTranslation.of, found)])
-        return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, found)]))
+            return TranslateReply(translations=[*map(OneTranslation.of, results)])
+        return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, results)]))
 
     @routes.post("/look", summary="Translate a text and return its trace: attention maps and probabilities",
                  dependencies=wanted, response_model=LookReply,
                  description="The response is compressed with gzip if the client accepts it.")
     async def look(body: LookBody, request: Request) -> Response:
-        found = await look_reply(service, body, service.access.authenticate(request))
-        return Response(found, media_type="application/json")
+        reply = await look_reply(service, body, service.access.authenticate(request))
+        return Response(reply, media_type="application/json")
 
     @routes.get("/models", summary="List the served models")
     async def models() -> ModelsReply:
@@ -306,32 +306,32 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     """The response of `/v1/look`, as JSON."""
     if body.target_ids and body.translation is None:
         raise APIError(400, "invalid", "target_ids: also send the translation that they spell")
-    found, request, pair = None, body.arguments(), own_codes(body.source, body.target)
+    traced, request, pair = None, body.arguments(), own_codes(body.source, body.target)
     if body.translation is None and not body.without:
         result, traces = await service.translate_and_look(body.text, caller=caller, alternative=body.alternative,
                                                           views=body.views, evidence=body.evidence, **request)
-        found, pair = TracedAnswer(traces, result), (result.source_language, result.target_language)
+        traced, pair = TracedAnswer(traces, result), (result.source_language, result.target_language)
     model, settings = service.model_for(body.model, *pair), service.settings
 
     def finish(translator: Translator) -> str:
-        if not found and (body.evidence or set(SLOW) & set(body.views)):
+        if not traced and (body.evidence or set(SLOW) & set(body.views)):
             check_passes(translator, [(body.text, body.translation or body.text)], language=body.source or "",
                          evidence=body.evidence, views=body.views, most=settings.look_tokens)
-        looked = found or _asked_of_model(translator, body, settings)
-        records = [_one_trace(translator, one, body) for one in looked.traces]
-        parts = looked.translation.parts if looked.translation else ()
-        for record, trace, part in zip(records, looked.traces, parts, strict=False):
+        answer = traced or _traced_by_model(translator, body, settings)
+        records = [_one_trace(translator, one, body) for one in answer.traces]
+        parts = answer.translation.parts if answer.translation else ()
+        for record, trace, part in zip(records, answer.traces, parts, strict=False):
             if part.model_input is not None:
                 record |= _as_sent(record["words"], trace, part, part.hypotheses[body.alternative].text)
-        known = NOTHING if looked.with_every_head else translator.measurements
+        known = NOTHING if answer.with_every_head else translator.measurements
         return json.dumps({
-            "translation": _plain(looked.translation),
-            "with_every_head": _plain(looked.with_every_head),
+            "translation": _plain(answer.translation),
+            "with_every_head": _plain(answer.with_every_head),
             "traces": records,
             "measured": measured_record(known.roles, known.pronoun_effects),
         }, ensure_ascii=False)
 
-    if found and not body.evidence:
+    if traced and not body.evidence:
         return await asyncio.to_thread(finish, service.models[model])
     check_look_size(body.text, body.translation or "", *body.others, target_ids=body.target_ids,
                     limits=service.settings)
@@ -352,7 +352,7 @@ def _plain(result: Translation | None) -> dict[str, Any] | None:
     return None if result is None else OneTranslation.of(result).model_dump()
 
 
-def _asked_of_model(translator: Translator, body: LookBody, settings: ServerSettings) -> TracedAnswer:
+def _traced_by_model(translator: Translator, body: LookBody, settings: ServerSettings) -> TracedAnswer:
     """The trace of the given translation or, without one, the translation without some heads."""
     source, target = own_codes(body.source, body.target)
     if body.translation is not None:
@@ -394,8 +394,8 @@ def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
 
     with translator.inside() as (model, tokenizer):
         means, _ = head_means(model, tokenizer, trace, translator.files)
-        found = antecedent(model, tokenizer, trace, roles=known.roles, nouns=known.nouns, means=means)
-    return asdict(found) if found else None
+        result = antecedent(model, tokenizer, trace, roles=known.roles, nouns=known.nouns, means=means)
+    return asdict(result) if result else None
 
 
 def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:

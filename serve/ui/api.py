@@ -69,16 +69,16 @@ def add_api(service: Service) -> None:
             alternatives: How many translations to return, best first.
         """
         with page_errors(service.metrics):
-            asked = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
-            [found] = await service.translate([text], **asked)
+            parameters = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
+            [result] = await service.translate([text], **parameters)
         return {
-            "translation": found.text,
-            "alternatives": [one.text for one in found.hypotheses[1:]],
-            "one_by_one": found.one_by_one,
-            "finished": all(one.finished for one in found.hypotheses[:1]),
-            "unknown_words": [word.text for word in found.unknown_words or ()],
-            "source": found.source_language,
-            "target": found.target_language,
+            "translation": result.text,
+            "alternatives": [one.text for one in result.hypotheses[1:]],
+            "one_by_one": result.one_by_one,
+            "finished": all(one.finished for one in result.hypotheses[:1]),
+            "unknown_words": [word.text for word in result.unknown_words or ()],
+            "source": result.source_language,
+            "target": result.target_language,
         }
 
     async def look(text: str, source: str = "auto", target: str = "", layer: int = -1, head: int = -1,
@@ -98,7 +98,7 @@ def add_api(service: Service) -> None:
             head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors(service.metrics):
-            found, traces = await service.translate_and_look(text, **arguments(
+            result, traces = await service.translate_and_look(text, **arguments(
                 request, text=text, source=source, target=target))
             layers, heads = traces[0].cross["raw"].shape[:2]
             for name, value, count in (("layer", layer, layers), ("head", head, heads)):
@@ -108,7 +108,7 @@ def add_api(service: Service) -> None:
         words = [one for trace in traces for one in top_source_words(trace, layer=layer, head=chosen)]
         which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
         return {
-            "translation": found.text,
+            "translation": result.text,
             "log_prob": round(sum(trace.log_prob for trace in traces), 4),
             "shown": f"cross-attention of {which} in layer {layer % layers} of {layers}, raw weights",
             "words": [{"word": word, "probability": round(probability, 4),
@@ -127,8 +127,8 @@ def add_ask(service: Service) -> None:
         raise bad_request(error)
 
     app = FastAPI(exception_handlers={RequestValidationError: refuse})
-    for dialect in (v1, comparing, inside, lessons):
-        app.include_router(dialect.router(service))
+    for module in (v1, comparing, inside, lessons):
+        app.include_router(module.router(service))
 
     async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
         transport = httpx.ASGITransport(app, client=(request.client.host, 0))

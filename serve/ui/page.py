@@ -68,9 +68,9 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
         with page_errors(service.metrics):
             body = LookBody.model_validate({"text": text, "source": source or None, "target": target or None})
             caller = service.access.authenticate(request)
-            [found] = await service.translate([text], caller=caller, **body.arguments())
-        languages = {"source": found.source_language or None, "target": found.target_language or None}
-        return found.text, gr.update(asked={"text": text, **languages})
+            [result] = await service.translate([text], caller=caller, **body.arguments())
+        languages = {"source": result.source_language or None, "target": result.target_language or None}
+        return result.text, gr.update(asked={"text": text, **languages})
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
