@@ -74,7 +74,7 @@ def log_sums(trace: TraceData) -> np.ndarray:
     if trace.calibrated:
         logit_TV = trace.calibrated.calibrator(logit_TV)
         logit_TV -= logit_TV.max(-1, keepdims=True)
-    sums_TG = np.stack([np.log(np.exp(logit_TV / warmth).sum(-1)) for warmth in TEMPERATURES], axis=-1)
+    sums_TG = np.stack([np.log(np.exp(logit_TV / temperature).sum(-1)) for temperature in TEMPERATURES], axis=-1)
     sums_TG[:, TEMPERATURES == 1] = [[-step[0].log_prob] for step in trace.shown.top]
     return sums_TG
 
