@@ -72,6 +72,7 @@ def test_a_page_has_every_view_or_the_one_asked_for(look, tmp_path):
         [trace] = data["first"]["traces"]
         assert set(trace["maps"]["cross"]) == set(held) and data["start"]["view"] == held[-1 if asked else 0]
         assert page.startswith("<!doctype html>") and '"unknown_words": ["zebra"]' in page
+        assert """http-equiv="Content-Security-Policy" content="default-src 'none';""" in page
 
 
 def test_every_part_of_a_text_has_its_map_and_file(look, translator, tmp_path):
