@@ -217,7 +217,8 @@ def test_the_calibration_of_hypotheses_is_found_and_measured() -> None:
     few = Hypotheses(*(column[:LEAST_HYPOTHESES - 1] for column in fitted))
     assert fit_sentences(few, smoothing=0.1) is None
     nothing = Hypotheses(*(column[:0] for column in fitted))
-    assert check_sentences(found, nothing, corpus="", decides=True).all == (0, 0, 0)
+    empty = check_sentences(found, nothing, corpus="test.tsv", decides=False)
+    assert (empty.corpus, empty.decides, empty.all) == ("test.tsv", False, (0, 0, 0))
 
 
 def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from gradio_client.exceptions import AppError
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 
+import seq2see
 from seq2see.lens import word_map
 
 TEXT = "The cat did not cross."
@@ -16,6 +17,10 @@ TEXT = "The cat did not cross."
 @pytest.fixture(scope="module")
 def client(live):
     return Client(f"{live}/ui/", verbose=False, analytics_enabled=False)
+
+
+def test_gradio_sends_nothing_about_the_page(translator):
+    assert not seq2see.page(translator).analytics_enabled
 
 
 def test_gradios_client_translates(client, translator):
