@@ -18,7 +18,7 @@ from ..tokenizer.language_codes import codes_of, iso
 from ..tokenizer.language_pairs import LanguagePairs
 from ..tokenizer.words import Word
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
-from ..translate.results import Translation
+from ..translate.results import Translation, Warned
 from ..translate.translator import Translator
 from .api_errors import APIError
 
@@ -48,10 +48,12 @@ class PivotedTranslation(Translation):
     """A translation of a translation.
 
     Its log-probabilities and scores are those of the second model, given the intermediate text.  No hypothesis has a
-    calibrated `probability`, and its parts and unknown words are those of the first leg.
+    calibrated `probability`, and its parts and unknown words are those of the first leg.  Its warnings are those of
+    both legs.
     """
 
     first: Translation = field(kw_only=True)
+    second: Translation = field(kw_only=True)
     pivot: Pivot = field(kw_only=True)
 
     @property
@@ -61,6 +63,10 @@ class PivotedTranslation(Translation):
     @cached_property
     def unknown_words(self) -> tuple[Word, ...] | None:
         return self.first.unknown_words
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        return tuple(dict.fromkeys((*self.first.warnings, *self.second.warnings)))
 
     @classmethod
     def joined(cls, legs: Sequence[Leg], first: Translation, second: Translation) -> PivotedTranslation:
@@ -73,7 +79,7 @@ class PivotedTranslation(Translation):
         return cls(**own | both | {
             "source_text": first.source_text, "source_language": first.source_language, "hypotheses": hypotheses,
             "segments": (), "model_input": None, "seen": None, "one_by_one": first.one_by_one or second.one_by_one,
-        }, first=first, pivot=Pivot(first.target_language, first.text, (legs[0].model, legs[1].model)))
+        }, first=first, second=second, pivot=Pivot(first.target_language, first.text, (legs[0].model, legs[1].model)))
 
 
 @lru_cache(maxsize=8)

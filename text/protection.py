@@ -274,10 +274,13 @@ class Protection:
         """The spans of a text that must not change, without numbers."""
         return [part.span for part in self.shapes(text)]
 
-    def masked(self, text: str, filler: str = "_") -> str:
-        """The text at the same length, with a filler for protected parts, so that no sentence ends inside them."""
-        ending = [one for one in self.terms(text) if _MAY_END.search(text, *one.span)]
-        return _filled(text, [*self.shapes(text), *ending], filler)
+    def masked(self, text: str, filler: str = "_", *, terms: bool = False) -> str:
+        """The text at the same length, with a filler for protected parts, so that no sentence ends inside them.
+
+        `terms` masks every term of the glossary, not only those in which a sentence may end.
+        """
+        own = [one for one in self.terms(text) if terms or _MAY_END.search(text, *one.span)]
+        return _filled(text, [*self.shapes(text), *own], filler)
 
     def has_words(self, text: str) -> bool:
         """Whether there is anything to translate: an unprotected letter."""

@@ -125,8 +125,9 @@ class CTranslate2Engine:
         scored = [(log_prob / divisor(len(tokens)), tokens) for tokens, log_prob in ended]
         if len(scored) > 1:
             scored.sort(key=itemgetter(0), reverse=True)
-        return tuple([Hypothesis.from_engine(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end,
-                                             options=options) for score, tokens in scored[: options.alternatives]])
+        of_engine = partial(Hypothesis.from_engine, end=self.end, options=options, forced=bool(end))
+        return tuple([of_engine(tuple(map(self.ids.__getitem__, tokens)), score)
+                      for score, tokens in scored[: options.alternatives]])
 
     def _end_to_force(self, options: DecodingOptions) -> int | None:
         """The id of a forced end; None also if there is no room for it."""
@@ -138,7 +139,7 @@ class CTranslate2Engine:
         pairs = [(source, hypothesis) for source, each in zip(sources, found, strict=True) for hypothesis in each]
         scored = self.translator.score_batch(
             [list(map(name, source)) for source, _ in pairs],
-            [list(map(name, hypothesis.token_ids[: -1 if hypothesis.finished else None]))  # adds </s>
+            [list(map(name, hypothesis.token_ids[: -1 if hypothesis.token_ids[-1] in self.end else None]))  # adds </s>
              for _, hypothesis in pairs],
             max_input_length=0, max_batch_size=BATCH_TOKENS, batch_type="tokens",
         )

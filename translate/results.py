@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from seq2see.rules import MOST_ODDS
 from ..text.capitals import in_capitals
@@ -18,7 +18,9 @@ from ..text.glossary import Glossary, occurrences
 from ..text.plain import characters, plain
 from ..text.protection import Protection
 from ..text.segments import is_plain_sentence
+from ..text.warnings import is_far_shorter, letters, may_not_stay
 from ..tokenizer.kept_words import KeptWords
+from ..tokenizer.language_codes import iso
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 Ids = Sequence[int]
 Result = TypeVar("Result", "Hypothesis", "Translation")
+Warned = Literal["unchanged", "too_short", "cut_off"]
 Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread
 
 
@@ -38,7 +41,7 @@ class Hypothesis:
     - `log_prob`: the sum of the model's log-probabilities of its tokens, in nats; forced tokens count 0.
     - `score`: ranks hypotheses.  It is `log_prob` with the search's penalties for repetition, divided by the number of
       tokens to the power of the length penalty, so it is usually the mean.
-    - `finished`: False if the length limit came before `</s>`.
+    - `finished`: False if the length limit came before `</s>`, or forced it.
     - `odds`: its probability under the model, divided by that of the best hypothesis.
     - `probability`: the calibrated probability that a reference is exactly the same (`seq2see measure`), or None.
 
@@ -56,7 +59,7 @@ class Hypothesis:
         "the length"})
     log_prob: float = field(
         metadata={"description": "sum of the log-probabilities of its tokens, in nats; forced tokens count 0"})
-    finished: bool = field(metadata={"description": "false: the length limit came before `</s>`"})
+    finished: bool = field(metadata={"description": "false: the length limit came before `</s>`, or forced it"})
     given: int = field(default=0, metadata={"description": "number of forced tokens at the start"})
     probability: float | None = field(
         default=None, metadata={"description": "calibrated probability that a reference is exactly the same, for the "
@@ -72,13 +75,15 @@ class Hypothesis:
 
     @classmethod
     def from_engine(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
-              options: DecodingOptions) -> Hypothesis:
-        """A hypothesis from an engine's output, with these resolved options; `end` are the ids that finish it.
+                    options: DecodingOptions, forced: bool = False) -> Hypothesis:
+        """A hypothesis from an engine's output, with these resolved options; `end` are the ids that finish it, unless
+        the checkpoint has `forced` the last one at the length limit.
 
         Its `log_prob` is right unless the options are `penalised`.
         """
         log_prob = score * options.normaliser(len(token_ids))
-        return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
+        finished = token_ids[-1] in end and not (forced and len(token_ids) == options.max_new_tokens)
+        return cls("", token_ids, score, log_prob, finished, len(options.prefix))
 
 
 EngineOutput = tuple[Hypothesis, ...]  # for one source, best first
@@ -181,6 +186,29 @@ class Translation:
             if left[cased(written)] < 0:
                 missing.append((source, written))
         return tuple(missing)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """Signs that the best translation went wrong.
+
+        - `unchanged`: it, or a part of it, is a copy of the source, which has words to translate.
+        - `too_short`: it, or a part of it, is far shorter than the source.
+        - `cut_off`: it reached the maximum length, so its end may be missing.
+        """
+        return self.warnings_of(0)
+
+    def warnings_of(self, alternative: int) -> tuple[Warned, ...]:
+        """The `warnings` of another hypothesis."""
+        own = [(part, part.source_text, part.hypotheses[alternative].text) for part in self.parts]
+        is_between_languages = not self.source_language or iso(self.source_language) != iso(self.target_language)
+        found: dict[Warned, bool] = {
+            "unchanged": is_between_languages and any(
+                letters(source) == letters(text) and may_not_stay(part.protection.masked(source, terms=True))
+                for part, source, text in own),
+            "too_short": any(is_far_shorter(source, text) for _, source, text in own),
+            "cut_off": not all(one.finished for one in self.hypotheses[alternative : alternative + 1]),
+        }
+        return tuple(name for name, applies in found.items() if applies)
 
     @cached_property
     def unknown_words(self) -> tuple[Word, ...] | None:

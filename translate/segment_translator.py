@@ -18,13 +18,14 @@ from typing import Generic, TypeVar
 import regex
 
 from seq2see.errors import UserError
-from seq2see.rules import SHORTEST_SHARE
+from seq2see.rules import SHORT_SOURCE, SHORTEST_SHARE
 from ..text.html_markup import Html, Markup
 from ..text.model_input import ModelInput
 from ..text.placing import Alignment
 from ..text.plain import length
 from ..text.protection import DEFAULT_PROTECTION, Protection, Span, keeping
 from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
+from ..text.warnings import is_far_shorter
 from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from ..tokenizer.words import refuse_surrogates
@@ -299,17 +300,27 @@ class SegmentTranslator:
     def _complete(self, whole: Passage, start: Ids) -> WorkGenerator[Passage]:
         """A translated segment without hypotheses that have lost a clause.
 
-        If all have lost one, the segment is translated in parts, and the parts are used if they lost none.
+        If all have lost one, the segment is translated in parts, and the parts are used if they lost none.  If the
+        translation is far shorter, parts of a long segment may also be halves, and are used if they have more.
         """
         [(reading, found)] = whole.segments
         read = length(reading.model_input)
         long = tuple(one for one in found if length(one.text) >= SHORTEST_SHARE * read or self.options.sampling)
-        cut = clauses(reading.text, protection=self.protection) if read >= LEAST and not long else None
+        cut, least = None, SHORTEST_SHARE * read
+        if read >= LEAST and not long:
+            cut = clauses(reading.text, protection=self.protection)
+            if is_far_shorter(reading.model_input, found[0].text):
+                cut, least = cut or self._halves(reading), length(found[0].text) + 1
         if cut is None:
             return replace(whole, segments=((reading, long),)) if long and long != found else whole
         halved = yield from self._passage(cut, start)
         written = sum(length(each[0].text) for _, each in halved.segments)
-        return halved if written >= SHORTEST_SHARE * read else whole
+        return halved if written >= least else whole
+
+    def _halves(self, reading: ModelInput) -> Cut | None:
+        """The halves of a long sentence; None for a short one."""
+        [ids] = self.codec.encode([reading.model_input], source=self.source, target=self.target)
+        return halves(reading.text, protection=self.protection) if len(ids) > SHORT_SOURCE else None
 
     def _continued(self, part: Passage) -> Passage:
         """A translated part of a line that follows a dash or a label."""

@@ -96,15 +96,17 @@ class TorchEngine:
             generation_config=self._settings(options),
             logits_processor=LogitsProcessorList([ForcePrefix(options.prefix)]),
         )
+        of_engine = partial(Hypothesis.from_engine, end=self.end, options=options,
+                            forced=self.model.generation_config.forced_eos_token_id is not None)
         if options.num_beams == 1:
             sampler = GumbelSampler(rows, options) if options.sampling else None
             written = generate(custom_generate=partial(greedy, sampler=sampler, gone=gone))
             cut = [(cut_at_end(ids, self.end), log_prob) for ids, log_prob in written]
             scored = [(ids, log_prob / options.normaliser(len(ids))) for ids, log_prob in cut]
-            return [(Hypothesis.from_engine(ids, score, end=self.end, options=options),) for ids, score in scored]
+            return [(of_engine(ids, score),) for ids, score in scored]
         output = generate(stopping_criteria=StoppingCriteriaList([Unwanted(gone)] if gone else []))
         scores = output.sequences_scores.tolist()
-        found = [Hypothesis.from_engine(cut_at_end(ids, self.end), score, end=self.end, options=options)
+        found = [of_engine(cut_at_end(ids, self.end), score)
                  for ids, score in zip(output.sequences[:, 1:].tolist(), scores, strict=True)]
         count = options.alternatives or 1
         return [tuple(found[i : i + count]) for i in range(0, len(found), count)]

@@ -73,9 +73,9 @@ def script() -> str:
 
 
 def to_html(
-    trace: TraceData, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None, view: str = "raw",
-    kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False,
-    rows: Rows = "predicts",
+    trace: TraceData, *, unseen: Sequence[Word] | None = None, warnings: Sequence[str] = (),
+    roles: Roles | None = None, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
+    head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> str:
     """A trace as one HTML page that works offline, from a file, and in a sandboxed frame.
 
@@ -84,6 +84,7 @@ def to_html(
     Args:
         trace: any trace.
         unseen: source words that were not in the training text.
+        warnings: those of the translation.
         roles: the roles of heads that `seq2see measure` found.
         view, kind, layer, head, words, rows: the map, as in `picture`.
 
@@ -93,11 +94,12 @@ def to_html(
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
-    first = look_record(trace, unseen=unseen, measured=measured_record(roles or {}, None))
+    first = look_record(trace, unseen=unseen, warnings=warnings, measured=measured_record(roles or {}, None))
     return page({"first": first, "start": opened}, title=trace.source_text)
 
 
-def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: dict[str, Any]) -> dict[str, Any]:
+def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, warnings: Sequence[str] = (),
+                measured: dict[str, Any]) -> dict[str, Any]:
     """The response of `/v1/look` about one trace, for a page in a file.
 
     Raises UserError for more weights than a browser can draw.
@@ -108,7 +110,8 @@ def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, measured: di
         raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
                         " one view")
     return {"traces": [trace_record(trace)], "measured": measured, "translation": {
-        "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
+        "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": [],
+        "warnings": [*warnings]}}
 
 
 def page(settings: dict[str, Any], *, title: str) -> str:

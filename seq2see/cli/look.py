@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
-from seq2see.cli.translating.request import CUT_OFF, UNKNOWN
+from seq2see.cli.translating.request import UNKNOWN, WARNINGS
 from seq2see.errors import UserError
 from seq2see.lens import Trace, to_html, to_terminal
 from seq2see.lens.data.view_names import OF_ATTENTION
@@ -55,15 +55,15 @@ def run(args: argparse.Namespace) -> None:
         files = _files(out, len(traces))
         try:
             for file, trace, part in zip(files, traces, result.parts, strict=True):
-                boxes += _write(file, trace, part, translator, chosen)
+                boxes += _write(file, trace, part, translator, args.alternative, chosen)
         except OSError as error:
             message = f"cannot write {out} ({error.strerror}); choose a writable file with --out"
             raise UserError(message) from error
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
         print(f"{UNKNOWN}: {words}", file=sys.stderr)
-    if not result.hypotheses[args.alternative].finished:
-        print(CUT_OFF, file=sys.stderr)
+    for name in result.warnings_of(args.alternative):
+        print(WARNINGS[name], file=sys.stderr)
     if boxes:
         letters = "".join(dict.fromkeys(printable(boxes)))
         print(f"no installed font has these characters, so the picture shows boxes: {letters}; use .svg or .html",
@@ -77,12 +77,14 @@ def _files(out: Path, count: int) -> list[Path]:
     return [out] if count == 1 else [out.with_stem(f"{out.stem}-{number}") for number in range(1, count + 1)]
 
 
-def _write(file: Path, trace: Trace, part: Translation, translator: Translator, chosen: dict[str, Any]) -> str:
+def _write(file: Path, trace: Trace, part: Translation, translator: Translator, alternative: int,
+           chosen: dict[str, Any]) -> str:
     """Returns the characters that no font for the picture has."""
     if file.suffix in (".json", ".npz"):
         trace.save(file)
     elif file.suffix == ".html":
-        atomic_write(file, to_html(trace, unseen=part.as_read.unknown_words, roles=translator.roles, **chosen))
+        atomic_write(file, to_html(trace, unseen=part.as_read.unknown_words, warnings=part.warnings_of(alternative),
+                                   roles=translator.roles, **chosen))
     else:
         return save_plot(trace, file, **chosen)
     return ""

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see import __version__
 from ...translate.decoding import DecodingOptions
+from ...translate.results import Translation, Warned
 from ..service import Service
 from .bodies import Body, JSONRoute, Languages, OptionFields, Pair, Text, Texts, as_whole, by_kind, key_wanted
 
@@ -66,6 +67,9 @@ class Inputs(Body):
 
 class Output(BaseModel):
     translation_text: str = Field(description="the translation")
+    warnings: list[Warned] | None = Field(
+        default=None, description="signs that the best translation went wrong, if there are any: `unchanged`, "
+        "`too_short` or `cut_off`")
 
 
 class Info(BaseModel):
@@ -108,19 +112,27 @@ def router(service: Service) -> APIRouter:
         raise HTTPException(405, headers={"Allow": "GET"})
 
     @routes.post("/", summary="Translate with the first model that has the language pair",
-                 response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
+                 response_model=list[Output] | list[list[Output]], response_model_exclude_none=True,
+                 dependencies=key_wanted(service))
     @routes.post("/models/{model:path}", summary="Translate with the named model",
-                 response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
+                 response_model=list[Output] | list[list[Output]], response_model_exclude_none=True,
+                 dependencies=key_wanted(service))
     async def translate(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
         caller, parameters = service.access.authenticate(request), body.parameters or Parameters()
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
         options = parameters.options()
         found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
                                         model=model, options=options)
-        outputs = [[{"translation_text": other.text} for other in one.hypotheses] or [{"translation_text": one.text}]
-                   for one in found]
+        outputs = [*map(_outputs, found)]
         if isinstance(body.inputs, str):
             return outputs[0]
         return outputs if (options.alternatives or 1) > 1 else [one[0] for one in outputs]
 
     return routes
+
+
+def _outputs(result: Translation) -> list[dict[str, Any]]:
+    """The hypotheses of a text, the first with the warnings of the translation."""
+    first, *others = [one.text for one in result.hypotheses] or [result.text]
+    return [{"translation_text": first, "warnings": result.warnings or None},
+            *({"translation_text": text} for text in others)]

@@ -1,8 +1,8 @@
 """LibreTranslate's HTTP API, at the root.
 
-Every request may be JSON, a form, a multipart form, or query parameters.  There are three differences from
-LibreTranslate: the language of each text in a batch is detected separately, HTML has alternatives, and suggestions are
-not accepted.  `translate_file.py` has the routes for files.
+Every request may be JSON, a form, a multipart form, or query parameters.  There are four differences from
+LibreTranslate: the language of each text in a batch is detected separately, HTML has alternatives, suggestions are not
+accepted, and a doubtful translation has `warnings`.  `translate_file.py` has the routes for files.
 """
 
 import json
@@ -28,6 +28,7 @@ from starlette.types import Receive, Scope, Send
 from ...tokenizer.language_codes import language_name
 from ...tokenizer.language_pairs import MOST_LISTED
 from ...translate.decoding import DecodingOptions
+from ...translate.results import Warned
 from ..api_errors import APIError
 from ..language_detection import Detection
 from ..request_checks import replay_body
@@ -115,6 +116,9 @@ class Translated(BaseModel):
         default=None, description="the detected source language, if source is `auto`")
     alternatives: list[str] | list[list[str]] | None = Field(
         default=None, description="further translations, if requested")
+    warnings: list[Warned] | list[list[Warned]] | None = Field(
+        default=None, description="signs that a translation went wrong, if there are any: `unchanged`, `too_short` or "
+        "`cut_off`. LibreTranslate has no such field")
 
 
 class Language(BaseModel):
@@ -202,6 +206,8 @@ def router(service: Service) -> APIRouter:
                                           for known, one in zip(sources, found, strict=True)]
         if body.alternatives:
             answer["alternatives"] = [[other.text for other in one.hypotheses[1:]] for one in found]
+        if any(one.warnings for one in found):
+            answer["warnings"] = [one.warnings for one in found]
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
 
     @routes.post("/detect", summary="Detect the language of a text",

@@ -22,7 +22,7 @@ from ...text.glossary import LONGEST_TERM, Glossary
 from ...text.placing import words_shown
 from ...text.protection import LONGEST_PATTERN, Protection
 from ...tokenizer.words import TokenSpan
-from ...translate.results import Hypothesis, Translation
+from ...translate.results import Hypothesis, Translation, Warned
 from ...translate.translator import Translator
 from ..access import Caller
 from ..api_errors import APIError
@@ -128,6 +128,9 @@ class OneTranslation(BaseModel):
     one_by_one: bool = Field(
         description="true: sentences were translated one by one, because translating them together changed their "
         "number")
+    warnings: list[Warned] = Field(
+        description="signs that the translation went wrong. `unchanged`: it, or a part, is the same as the source; "
+        "`too_short`: it, or a part, is far shorter; `cut_off`: it reached the maximum length")
     other_language: str | None = Field(
         default=None, description="the language (ISO 639-1) of the text if it seems not to be source_language; the "
         "translation is then unreliable. `und`: another language, unclear which; null: source_language, or in doubt")

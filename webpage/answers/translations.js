@@ -6,6 +6,7 @@ import { RULES } from "../data.js";
 import { beamSearch, greedy, logSum } from "../model/network.js";
 import { inCapitals, readAs, unknownWords } from "./model_input.js";
 import { countSentences, cut, join } from "./sentences.js";
+import { warningsOf } from "./warnings.js";
 
 const { MOST_ODDS, SHORT_SOURCE, SHORTEST_SHARE } = RULES;
 
@@ -93,7 +94,7 @@ export async function translated(model, pair, given, { prefix = "", options, hoo
     best.probability = sentenceChance(sentences, best.log_prob, best.token_ids.length - best.given);
   return { parts, translation: { text: best?.text ?? given, source_language: from, target_language: to, hypotheses,
     unknown_words: unknownWords(model.seen(from), text, from), one_by_one: whole.oneByOne, other_language: null,
-    missing_terms: [], engine: "browser", precision: model.precision, pivot: null } };
+    missing_terms: [], warnings: warningsOf(parts, best, pair), engine: "browser", precision: model.precision, pivot: null } };
 }
 
 const lettersIn = (text) => (text.match(/[\p{L}\p{M}\p{N}]/gu) ?? []).length;

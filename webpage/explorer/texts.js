@@ -11,6 +11,8 @@ import { count, percent, quoted } from "../common/wording.js";
 
 const UNSURE = 0.7;  // chance below which a word has a dotted underline
 const NAMED = 3;  // words that a note lists
+const WARNINGS = { unchanged: "The translation is the same as the text.",
+  too_short: "The translation is far shorter than the text, so some of it is missing." };
 
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
@@ -132,7 +134,7 @@ function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
 }
 
 function notes(state, from, settings) {
-  const { unknown_words: unknown, hypotheses, other_language: other } = state.reply?.translation || {};
+  const { unknown_words: unknown, hypotheses, other_language: other, warnings } = state.reply?.translation || {};
   const trace = traceOf(state), said = [];
   if (state.moment !== null) return "";
   if (state.forced) {
@@ -142,6 +144,9 @@ function notes(state, from, settings) {
   if (state.busy === "translating") return "";  // these would be of the text before
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (other) return otherLanguage(other, from, hypotheses?.length);
+  if (!state.alternative) {
+    said.push(...(warnings || []).filter((one) => WARNINGS[one]).map((one) => html`<b class="warn">${WARNINGS[one]}</b> `));
+  }
   const alike = (one, other) => one.toLowerCase() === other.toLowerCase();
   const unseen = (unknown || []).filter((one, i, all) => all.findIndex((other) => alike(one, other)) === i);
   const named = (words, what = () => "") => html`${listed(words.slice(0, NAMED), (one) => quoted(one, from))}${

@@ -15,12 +15,17 @@ from seq2see.pretrained import NAMES
 from seq2see.streams import only_results_on_stdout
 from seq2see.tokenizer.language_codes import iso
 from seq2see.translate import Translation, Translator
+from seq2see.translate.results import Warned
 
 if TYPE_CHECKING:
     from seq2see.cli.translating.pharaoh_aligner import PharaohAligner
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
-CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
+WARNINGS: dict[Warned, str] = {
+    "unchanged": "the translation is the same as its source",
+    "too_short": "the translation is far shorter than its source, so some of it is missing",
+    "cut_off": "the translation reached the model's maximum length, so its end is missing",
+}
 WORDS_SHOWN = 60  # characters of unknown words
 
 Translations = tuple[Translation, ...]  # of one text, one to each target
@@ -101,7 +106,7 @@ class TranslationRequest:
         best = result.hypotheses[0] if result.hypotheses else None
         record: dict[str, Any] = {
             "source": result.source_text, "text": result.text,
-            "score": best and best.score, "log_prob": best and best.log_prob,
+            "score": best and best.score, "log_prob": best and best.log_prob, "warnings": result.warnings,
         }
         if self.calibrated:
             record["probability"] = best and best.probability
@@ -146,13 +151,13 @@ class Doubts(NamedTuple):
     """What is doubtful of the translations of a text."""
 
     unknown: tuple[str, ...]  # words of the source
-    cut_off: bool
+    warnings: tuple[Warned, ...]
 
     @classmethod
     def of(cls, results: Sequence[Translation]) -> "Doubts":
         """Of the translations of a text, one to each target."""
         return cls(tuple(dict.fromkeys(word.text for result in results for word in result.unknown_words or ())),
-                   any(result.hypotheses and not result.hypotheses[0].finished for result in results))
+                   tuple(dict.fromkeys(name for result in results for name in result.warnings)))
 
 
 class Remarks:
@@ -169,8 +174,8 @@ class Remarks:
         if doubts.unknown:
             words = ", ".join(doubts.unknown)
             self._count(UNKNOWN, number, f": {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
-        if doubts.cut_off:
-            self._count(CUT_OFF, number)
+        for name in doubts.warnings:
+            self._count(WARNINGS[name], number)
 
     def _count(self, what: str, number: int, more: str = "") -> None:
         self.counts[what] += 1
