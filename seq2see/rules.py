@@ -50,8 +50,9 @@ SHORTEST_SHARE = 0.6  # of the source's letters: a translation with fewer has lo
 FAR_SHORTER = 0.4  # of the source's letters beyond the BRIEF: a translation with fewer has lost much of it
 BRIEF = 12  # letters of a greeting, whose translation may be of any length
 COPIED_LETTERS = 10  # in a script without capitals: a copy of so many is no name
-PARTICLES = (  # in names, with small letters: Ludwig van Beethoven
-    "af al av bin da das de del della den der des di do dos du el ibn la las le les lo los op ten ter und van von zu"
-).split()
+PARTICLES = [  # in names, with small letters: Ludwig van Beethoven
+    "af", "al", "av", "bin", "da", "das", "de", "del", "della", "den", "der", "des", "di", "do", "dos", "du", "el",
+    "ibn", "la", "las", "le", "les", "lo", "los", "op", "ten", "ter", "und", "van", "von", "zu",
+]
 
 RULES = {name: value for name, value in globals().items() if name.isupper()}

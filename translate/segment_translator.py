@@ -300,17 +300,17 @@ class SegmentTranslator:
     def _complete(self, whole: Passage, start: Ids) -> WorkGenerator[Passage]:
         """A translated segment without hypotheses that have lost a clause.
 
-        If all have lost one, the segment is translated in parts, and the parts are used if they lost none.  If the
-        translation is far shorter, parts of a long segment may also be halves, and are used if they have more.
+        If all have lost one, the segment is translated in parts, which are halves if it is long without clauses.  The
+        parts are used if they lost none or, if the translation is far shorter, if they have more.
         """
         [(reading, found)] = whole.segments
         read = length(reading.model_input)
         long = tuple(one for one in found if length(one.text) >= SHORTEST_SHARE * read or self.options.sampling)
         cut, least = None, SHORTEST_SHARE * read
         if read >= LEAST and not long:
-            cut = clauses(reading.text, protection=self.protection)
+            cut = clauses(reading.text, protection=self.protection) or self._halves(reading)
             if is_far_shorter(reading.model_input, found[0].text):
-                cut, least = cut or self._halves(reading), length(found[0].text) + 1
+                least = length(found[0].text) + 1
         if cut is None:
             return replace(whole, segments=((reading, long),)) if long and long != found else whole
         halved = yield from self._passage(cut, start)

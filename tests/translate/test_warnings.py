@@ -10,12 +10,12 @@ import pytest
 import serving
 import tiny
 from node import Node
+from writing import writing
 
 from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.cli.translating.request import WARNINGS
 from seq2see.text.warnings import is_far_shorter, letters, may_not_stay
-from seq2see.translate.results import Hypothesis
 
 COPIED = [
     "The cat sees the house.", "the cat sees the house", "THE CAT SEES THE HOUSE.", "Anna sees Paul.", "I am tired",
@@ -33,43 +33,17 @@ BRIEF = [("How are you doing?", "Ça va ?"), ("Thank you very much!", "Merci !")
 SHORT = [("The cat did not cross the street because it was too tired.", "Le chat."), ("the cat and " * 300, "le chat")]
 
 
-class Writing:
-    """An engine that writes what a function makes of its source."""
-
-    name, precision, threads = "writing", "none", 1
-
-    def __init__(self, codec, write):
-        self.codec, self.write = codec, write
-
-    def translate(self, sources, options, *, wanted=None):
-        return [(self._of(self.write(self.codec.decode(ids)), options),) for ids in sources]
-
-    def _of(self, text, options):
-        ids = self.codec.encode([text])[0]
-        return Hypothesis.from_engine((*options.prefix, *ids), -1.0, end=ids[-1:], options=options)
-
-
-@pytest.fixture
-def writing():
-    """A translator whose model writes what a function makes of its source."""
-    def made(write=str, kind="seq2see"):
-        translator = Translator(*tiny.make(kind), name="tiny")
-        translator.engine = Writing(translator.codec, write)
-        return translator
-    return made
-
-
 @pytest.mark.parametrize("text", COPIED)
-def test_a_copy_is_unchanged(writing, text):
+def test_a_copy_is_unchanged(text):
     assert writing()(text, source="en", target="fr").warnings == ("unchanged",)
 
 
 @pytest.mark.parametrize("text", [*KEPT, "", " ", "…", "12345"])
-def test_what_must_stay_has_no_warning(writing, text):
+def test_what_must_stay_has_no_warning(text):
     assert writing()(text, source="en", target="fr").warnings == ()
 
 
-def test_what_the_caller_keeps_may_stay(writing):
+def test_what_the_caller_keeps_may_stay():
     from seq2see.text.glossary import Glossary
 
     text, translator = "The cat sees the house.", writing()
@@ -78,14 +52,14 @@ def test_what_the_caller_keeps_may_stay(writing):
     assert translator(text, target="fr", glossary=terms).warnings == ()
 
 
-def test_a_part_that_is_a_copy_is_a_warning_of_the_whole(writing):
+def test_a_part_that_is_a_copy_is_a_warning_of_the_whole():
     translator = writing(lambda text: text if "house" in text else "Le chat dort ici et là.")
     assert translator("The cat is here and there. I like the house.", target="fr").warnings == ("unchanged",)
     assert translator("<p>The cat is here.</p><p>I like the <b>house</b>.</p>", target="fr",
                       format="html").warnings == ("unchanged",)
 
 
-def test_within_a_language_a_copy_is_no_warning(writing):
+def test_within_a_language_a_copy_is_no_warning():
     result = writing()("The cat sees the house.", target="fr")
     for languages in (("en", "en"), ("en", "eng"), ("en_GB", "en_US")):
         source, target = languages
@@ -99,7 +73,7 @@ def test_far_shorter(source, text):
     assert is_far_shorter(source, text) is ((source, text) in SHORT)
 
 
-def test_a_long_text_without_a_full_stop_is_not_lost(writing):
+def test_a_long_text_without_a_full_stop_is_not_lost():
     """A model that stops after twenty words: the text is translated in halves."""
     words = list(map("".join, product("abcdef", repeat=4)))
     translator = writing(lambda text: " ".join(text.split()[:20]), kind="t5")  # which has no most positions
@@ -107,7 +81,7 @@ def test_a_long_text_without_a_full_stop_is_not_lost(writing):
     assert len(set(result.text.split()) & set(words)) >= 0.6 * len(words) and "too_short" not in result.warnings
 
 
-def test_a_model_that_writes_next_to_nothing_is_warned_of(writing):
+def test_a_model_that_writes_next_to_nothing_is_warned_of():
     result = writing(lambda text: "Le chat.")(SHORT[0][0], target="fr")
     assert result.warnings == ("too_short",)
 
@@ -128,7 +102,7 @@ def test_a_forced_end_at_the_limit_is_no_end(tmp_path, engine, beams):
     assert not penalised.hypotheses[0].finished and penalised.hypotheses[0].log_prob < 0
 
 
-def test_commands_count_them(writing, monkeypatch, tmp_path, capsys):
+def test_commands_count_them(monkeypatch, tmp_path, capsys):
     lines = ["The cat sees the house.", "https://x.org/a", "Paris.", "The owl sees the crow."]
     monkeypatch.setattr("seq2see.translate.Translator.from_pretrained", lambda *_, **__: writing())
     file = tmp_path / "in.txt"
@@ -145,7 +119,7 @@ def test_commands_count_them(writing, monkeypatch, tmp_path, capsys):
     assert f"\n{WARNINGS['unchanged']}\n" in f"\n{capsys.readouterr().err}"
 
 
-def test_servers_say_them(writing):
+def test_servers_say_them():
     bad, good = "The cat sees the house.", "https://x.org/a"
     with serving.running({"tiny": writing}) as server:
         def ask(path, body):
