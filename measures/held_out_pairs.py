@@ -70,8 +70,8 @@ def held_out_pairs(
                 corpora.append(HeldOutPairs(Path(path).name, pair, fitted, held, decides=True,
                                       given=0 if reported else len(pairs)))
     else:
-        language_pair(translator, source, target)
-        corpora = _own_corpora(translator.folder, target, reported=reported)
+        wanted = language_pair(translator, source, target)[1] if target else None
+        corpora = _own_corpora(translator, wanted, reported=reported)
     deciding = [path for path in check if path != STORYBOOK] or data
     name = ", ".join(Path(path).name for path in deciding) or "the run's held-out pairs"
     return corpora + checked, name
@@ -193,9 +193,11 @@ def encoded(translator: Translator, languages: Languages, pairs: Sequence[TextPa
             yield pair, source, target, int(first is not None)
 
 
-def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[HeldOutPairs]:
-    """The held-out pairs of the run's data by language: validation pairs to fit on and test pairs to measure on or, if
-    other pairs are `reported` on, all of them to fit on."""
+def _own_corpora(translator: Translator, target: str | None, *, reported: bool) -> list[HeldOutPairs]:
+    """The held-out pairs of the run's data by language, all or that of a code of the model: validation pairs to fit on
+    and test pairs to measure on or, if other pairs are `reported` on, all of them to fit on."""
+    folder = translator.folder
+    assert folder is not None
     record = find_record(folder, "run.yaml")
     if record is None:
         raise UserError(f"{folder} has no run.yaml, so its own pairs are unknown; give --data FILE with pairs that the"
@@ -207,7 +209,10 @@ def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[He
                         " that the model was not trained on")
     sides = ["val", "test"] if data.test_fraction or find_part(data, "test", optional=("test",)) else ["val"]
     val, *tests = (load_split(data, side, seed=config.training.get("seed", 0)) for side in sides)
-    for language in (code for code in data.targets if target in (None, code)):
+    for language in data.targets:
+        languages = translator.pair(data.source, language)  # the model's codes, which the data may name otherwise
+        if target not in (None, languages[1]):
+            continue
         fitted, *held = (_single(_texts(pair for pair in some if pair.target_language == language))
                          for some in (val, *tests))
         halves = (fitted, held[0]) if held else _halves(fitted)
@@ -215,7 +220,7 @@ def _own_corpora(folder: Path, target: str | None, *, reported: bool) -> list[He
             halves = fitted + (held[0] if held else []), []
         name = Path(data.path[0] if isinstance(data.path, list) else str(data.path)).name
         fitted, test = map(_shuffled, halves)
-        corpora.append(HeldOutPairs(name, (data.source, language), fitted, test, decides=True))
+        corpora.append(HeldOutPairs(name, languages, fitted, test, decides=True))
     return corpora
 
 

@@ -118,8 +118,8 @@ class LanguagePairs(Sequence[Pair]):
             return known[0]  # which does not name its languages
         if len(self) <= MOST_SHOWN:
             raise UserError(f"this model does not translate {side} {name}; choose {self}")
-        raise UserError(f"this model does not translate {side} {name}: the nearest of its {len(known)} languages are"
-                        f" {with_names(nearest(name, known))}")
+        near = "it has only" if len(known) == 1 else f"the nearest of its {len(known)} languages are"
+        raise UserError(f"this model does not translate {side} {name}: {near} {with_names(nearest(name, known))}")
 
     def listed(self) -> list[list[str]] | None:
         """The pairs as a list for JSON; None if there are too many."""

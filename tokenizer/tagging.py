@@ -90,6 +90,11 @@ def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target
     return Tagging(prefix, before, after, first_ids(tokenizer).get(target))
 
 
+def tags_before(config: Any, tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The ids of the tags before a source, by target language; empty if the model has none."""
+    return _tags(tokenizer).before(config)
+
+
 def is_told_in_words(config: Any, tokenizer: PreTrainedTokenizerBase) -> bool:
     """Whether a prefix in words names the languages: for a T5 without tags, unlike MADLAD."""
     return getattr(config, "model_type", "") in T5 and not _tags(tokenizer).madlad
@@ -141,9 +146,10 @@ def language_pairs(config: Any, tokenizer: PreTrainedTokenizerBase) -> LanguageP
     if tasks := _tasks(config):
         return LanguagePairs.of(tasks)
     tags, kept = _tags(tokenizer), tokenizer.init_kwargs
-    source, target = kept.get("source_lang"), kept.get("target_lang")  # Marian's
+    source, target = kept.get("source_lang"), kept.get("target_lang")  # Marian's, and a fine-tuned MADLAD's
     if before := tuple(tags.before(config)):
-        return LanguagePairs((((source,) if source else before, before),), default=len(before) == 1)
+        return LanguagePairs((((source,) if source else before, _begun(before, target)),),
+                             default=target in before or len(before) == 1)
     if not tags.beside:
         return LanguagePairs.of([(source, target)] if source and target else [])
     target, targets = kept.get("tgt_lang"), [*tags.beside]

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import codes_of
 from ..tokenizer.language_pairs import LanguagePairs
 from ..translate import Translator
 from ..translate.devices import Device
 from ..translate.translator import EngineName
 from .checkpoints import find_record
 from .config import BUILT_IN, DataConfig, RunConfig, load_record
+from .header import languages_of
 from .metrics import TEST, compare, pronoun_accuracy, score, tokenized_bleu
 from .pairs import ALL, Pair, TrainingPairs, evenly_spaced, load_split
 from .progress import report
@@ -178,9 +181,16 @@ def _data_of(model: Translator, *, path: str | None, source: str | None,
     if record := find_record(folder, "run.yaml"):
         config = load_record(record)
         data, seed = config.data, config.training.get("seed", 0)
+        source, target = _as_named(model, data, source, target)
     elif path:
         pairs = model.language_pairs or LanguagePairs.of([("en", "fr")])
         data, seed = DataConfig(path=path, source=pairs.sources[0], target=[*pairs.targets]), 0
+        given = tuple(filter(None, (source, target)))
+        named = [code for code in languages_of(Path(path)) if not codes_of(code, given)]
+        if len(named) == 2 and not (source or target):
+            source, target = named if pairs.has(*named) else named[::-1]
+        elif len(named) == 1:
+            source, target = source or named[0], target or named[0]
     else:
         raise UserError(f"{folder} has no run.yaml, so its own data are unknown; give --data PATH", exit_code=2)
     if not path:
@@ -198,6 +208,22 @@ def _data_of(model: Translator, *, path: str | None, source: str | None,
             f"{folder} was trained on {data.path}, which does not exist here; give --data PATH"
         )
     return data, own, seed
+
+
+def _as_named(model: Translator, data: DataConfig, source: str | None,
+              target: str | None) -> tuple[str | None, str | None]:
+    """The languages that are asked for, as the data of the run name them: `pt` for `por`, where the model has one code
+    for both; others as they are."""
+    def codes(source: str, target: str) -> tuple[str, str] | None:
+        with suppress(UserError):
+            return model.pair(source, target)
+        return None
+
+    asked = [codes(source or data.source, target or each) for each in data.targets]
+    for each, wanted in zip(data.targets, asked, strict=True):
+        if wanted is not None and wanted == codes(data.source, each):
+            return source and data.source, target and each
+    return source, target
 
 
 # --- as people read them

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from ..modeling.loading import load_checkpoint
 from ..tokenizer.language_pairs import LanguagePairs, Pair
-from ..tokenizer.tagging import STARTS_FROM_TAG, T5, language_pairs, new_task_prefix, tagging
+from ..tokenizer.tagging import STARTS_FROM_TAG, T5, language_pairs, new_task_prefix, tagging, tags_before
 from ..translate.loaded_checkpoint import check_sizes
 from ..translate.tokenizer_files import build_tokenizer
 from .config import RunConfig
@@ -112,7 +112,10 @@ def _make_known(model: PreTrainedModel, known: LanguagePairs, pair: Pair) -> Non
 
 
 def _make_default(tokenizer: Any, model: PreTrainedModel, pair: Pair) -> None:
-    """Set a tokenizer of many languages to the pair, so that plain transformers translates it too."""
+    """Set a tokenizer of many languages to the pair, so that plain transformers translates it too, as far as it knows
+    a default: not of tags before a source, which are written there."""
+    if tags_before(model.config, tokenizer):
+        tokenizer.target_lang = tokenizer.init_kwargs["target_lang"] = pair[1]
     if not hasattr(tokenizer, "src_lang"):
         return
     tokenizer.src_lang, tokenizer.tgt_lang = pair

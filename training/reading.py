@@ -14,7 +14,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from seq2see.errors import UserError
 from seq2see.languages import NAMES
 from seq2see.manifest import sha256
 from seq2see.streams import UTF_16
+from ..tokenizer.language_codes import codes_of, language_name
 from .cache import fingerprint
 from .config import BUILT_IN, DataConfig
 
@@ -169,13 +170,24 @@ def _split_name(where: object, split: str, there: Callable[[str], object]) -> st
 def _siblings(path: Path, languages: Sequence[str]) -> list[Path]:
     """The files `stem.en`, `stem.fr` (gzipped or not), path being their stem or one of them; none if one is missing."""
     stem = str(path).removesuffix(".gz")
-    for language in languages:
-        stem = stem.removesuffix(f".{language}")
+    start, _, ending = stem.rpartition(".")
+    if any(codes_of(language, (ending,)) for language in languages):
+        stem = start
     found = []
     for language in languages:
-        options = [Path(f"{stem}.{language}"), Path(f"{stem}.{language}.gz")]
+        options = [Path(f"{stem}.{code}{end}") for code in (language, *_other_endings(stem, language))
+                   for end in ("", ".gz")]
         found += [option for option in options if option.is_file()][:1]
     return found if len(found) == len(languages) else []
+
+
+def _other_endings(stem: str, language: str) -> Iterator[str]:
+    """The endings of the files beside a stem that are other codes of the language, such as `por` of `pt`."""
+    beside, name = Path(stem).parent, Path(stem).name
+    if beside.is_dir():
+        endings = {path.name.removesuffix(".gz").removeprefix(f"{name}.") for path in sorted(beside.iterdir())
+                   if path.name.startswith(f"{name}.")}
+        yield from codes_of(language, tuple(sorted(endings)))
 
 
 def _suffix(path: Path) -> str:
@@ -335,12 +347,15 @@ def _comma_separated(lines: Iterator[str], path: Path, languages: Sequence[str])
 @lru_cache(maxsize=16)  # most records of a file have the same keys
 def _named(names: tuple[str, ...], languages: tuple[str, ...]) -> list[int] | Fault | None:
     """Where the columns or keys of the languages are: named by their codes, in whatever case, `pt_BR` as `pt-br`; by
-    their English names; or, of two, `source` and `target`.  A Fault if two could be the same side; None if one is
-    missing."""
+    their English names; of two, `source` and `target`; or by other codes, `por` and `por_Latn` as `pt`.  A Fault if two
+    could be the same side; None if one is missing."""
     found, codes = list(map(_normal, names)), list(map(_normal, languages))
     english = [{NAMES[code].casefold()} if code in NAMES else set() for code in codes]
-    spellings = [[{code} for code in codes], english, [SOURCE, TARGET] if len(codes) == 2 else [set()]]
-    for sides in spellings:
+    spellings: list[Callable[[], Sequence[Collection[str]]]] = [
+        lambda: [{code} for code in codes], lambda: english, lambda: [SOURCE, TARGET] if len(codes) == 2 else [()],
+        lambda: [{*codes_of(code, tuple(found)), language_name(code).casefold()} for code in codes],
+    ]
+    for sides in (spelt() for spelt in spellings):
         places = [[place for place, name in enumerate(found) if name in side] for side in sides]
         if all(places):
             doubled = [found[place] for side in places if len(side) > 1 for place in side]
