@@ -3,6 +3,7 @@ write.  Imports nothing heavy."""
 
 import os
 import re
+import shlex
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ LESSONS_MODEL = "storybook"  # whose lessons the package has
 # would match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 _PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin"]  # downloaded only where there are no safetensors
-_ELSEWHERE = {  # files for which transformers would load other weights than `weight_files` names
-    "adapter_config.json": "merge the adapter into its base model",
-    ".metadata": "save the model with save_pretrained; weights of a distributed training are pickled and could run"
-                 " code",
-}
+_DISTRIBUTED = ".metadata"  # for which transformers would load other weights than `weight_files` names
+_ADAPTER = "adapter_config.json"
+_MERGE = """\
+from peft import AutoPeftModelForSeq2SeqLM as P; from transformers import AutoTokenizer as T; \
+P.from_pretrained({adapter!r}).merge_and_unload().save_pretrained({out!r}); \
+T.from_pretrained({tokenizer!r}).save_pretrained({out!r})"""
 POINTER, MOST_POINTER = b"version https://git-lfs", 1024  # how a pointer of Git LFS begins, and its most bytes
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
 
@@ -124,12 +126,13 @@ def check_folder(folder: Path) -> dict[str, Any]:
     """
     path = folder / "config.json"
     check_packaged(folder) if is_packaged(folder) else check_manifest(folder)
-    for name, remedy in _ELSEWHERE.items():
-        if (folder / name).exists():
-            raise UserError(f"{folder} has {name}: {remedy}")
+    if reason := why_no_model(folder):
+        raise UserError(reason)
+    if (folder / _DISTRIBUTED).exists():
+        raise UserError(f"{folder} has {_DISTRIBUTED}: save the model with save_pretrained; weights of a distributed"
+                        " training are pickled and could run code")
     if not path.is_file():
-        raise UserError(unfinished(folder) or f"{folder} has no config.json: it is empty, incomplete, or not a"
-                                              " checkpoint")
+        raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
     for pointer in filter(_is_pointer, sorted(folder.iterdir())):
         raise UserError(f"{pointer} is a Git LFS pointer, not the file itself: run git lfs pull in {folder}")
     config = read_json(path)
@@ -156,6 +159,33 @@ def newest_model(run: Path) -> Path | None:
     if record.is_file() and (read_settings(record, expected="a training's settings").get("model") or {}).get("lora"):
         return None
     return next((folder for folder in numbered(run) if (folder / "config.json").is_file()), None)
+
+
+def why_no_model(folder: Path) -> str | None:
+    """A message about a folder that is no whole model, but an adapter, an export or an interrupted training, and the
+    command that opens or merges it; None for any other folder."""
+    if (folder / _ADAPTER).exists():
+        return _of_adapter(folder)
+    if (folder / "model.bin").is_file() and any(folder.glob("*vocabulary.*")):
+        whole = folder.parent if (folder.parent / "config.json").is_file() else "MODEL"
+        return (f"{folder} is a model in CTranslate2's format, without the files that Seq2See needs: open the model"
+                f" that it was made from, seq2see translate {whole}")
+    return unfinished(folder)
+
+
+def _of_adapter(folder: Path) -> str:
+    """The message about a LoRA adapter: its run has the whole model; another one is merged into its base model."""
+    if (folder.parent / "config.json").is_file() and (folder.parent / "run.yaml").is_file():
+        return (f"{folder} is an adapter, which is part of the model in {folder.parent}: open that,"
+                f" seq2see translate {folder.parent}")
+    path = folder / _ADAPTER
+    base = read_json(path).get("base_model_name_or_path") if path.is_file() else None
+    if not isinstance(base, str):
+        return f"{folder} has {_ADAPTER}, which names no base model: merge the adapter into its base model with peft"
+    own = (folder / "tokenizer_config.json").is_file()
+    merge = _MERGE.format(adapter=str(folder), out=f"{folder}-merged", tokenizer=str(folder) if own else base)
+    return (f"{folder} is an adapter of {base}, not a whole model: merge the adapter into its base model, python -c"
+            f" {shlex.quote(merge)}")
 
 
 def unfinished(folder: Path) -> str | None:

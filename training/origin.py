@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.folders import local_folder, unfinished
+from seq2see.folders import local_folder, why_no_model
 from seq2see.json_files import read_json
 
 
 def model_type(folder: Path) -> str:
     """The type of the model in a folder; UserError where there is none."""
     path = folder / "config.json"
+    if reason := why_no_model(folder):
+        raise UserError(reason)
     if not path.is_file():
-        raise UserError(unfinished(folder) or f"{folder} has no config.json: give the folder of a model")
+        raise UserError(f"{folder} has no config.json: give the folder of a model")
     return str(read_json(path).get("model_type"))
 
 

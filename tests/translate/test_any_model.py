@@ -1,10 +1,12 @@
 """Models as people have them open as they are: real files of the Hub, pickled weights, shards, half precision; and what
 cannot be opened is refused in one line, before it takes memory or runs code."""
 
+import io
 import json
 import os
 import pickle
 import re
+import shlex
 import shutil
 
 import families
@@ -16,6 +18,7 @@ import transformers
 from published import SMALL, needs_hub, nllb, small
 from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MarianConfig, MarianMTModel
+from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 from seq2see import Translator, load_checkpoint
 from seq2see.cli.command import main
@@ -286,6 +289,29 @@ def test_a_byte_tokenizer_has_no_files(tmp_path):
     assert found[0].hypotheses[0].token_ids == found[1].hypotheses[0].token_ids
 
 
+@pytest.mark.parametrize("family", ["T5", "mT5", "mBART", "Pegasus"])
+@pytest.mark.parametrize("settings", [None, {}, "own"])
+def test_a_tokenizer_json_of_any_kind_suffices(tmp_path, family, settings):
+    """BPE in a T5, as VietAI's envit5 has it: the class of transformers cannot take it."""
+    tokenizer = tiny.foreign_tokenizer()
+    folder = tiny.save(tmp_path / "model", families.made(family), tokenizer)
+    if settings is None:
+        (folder / "tokenizer_config.json").unlink()
+    elif settings == "own":
+        kind = TOKENIZER_MAPPING_NAMES[json.loads((folder / "config.json").read_text())["model_type"]]
+        own = {"tokenizer_class": kind, "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+        (folder / "tokenizer_config.json").write_text(json.dumps(own))
+    else:
+        (folder / "tokenizer_config.json").write_text("{}")
+    (folder / "special_tokens_map.json").unlink(missing_ok=True)
+    translator = Translator.from_pretrained(folder, engine="torch")
+    assert list(translator.codec.encode([TEXT])[0])[-1] == translator.tokenizer.eos_token_id
+    assert translator.codec.decode(translator.codec.encode([TEXT])[0]) == TEXT
+    (folder / "tokenizer.json").write_text('{"model": {"type": "BPE"}}')
+    with pytest.raises(UserError, match="tokenizer.json describes no tokenizer: "):
+        _ = Translator.from_pretrained(folder, engine="torch")
+
+
 @pytest.mark.parametrize("kind", ["safetensors", "bin"])
 def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(opus, monkeypatch, kind):
     if kind == "safetensors":
@@ -311,6 +337,46 @@ def test_a_container_has_the_memory_of_its_limit(tmp_path, monkeypatch):
         (tmp_path / "memory.current").write_text(f"{used}\n")
         found = memory.available_memory()
         assert found == expected if expected else found > free / 2
+
+
+# --- folders that are no whole model
+
+
+def test_an_adapter_says_how_to_merge_it_and_that_works(opus, tmp_path, capsys):
+    from peft import LoraConfig, get_peft_model
+
+    model = load_checkpoint(opus)
+    model.save_pretrained(opus)
+    adapter = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj", "fc1"], task_type="SEQ_2_SEQ_LM"))
+    torch.nn.init.normal_(next(weight for name, weight in adapter.named_parameters() if "lora_B" in name))
+    adapter.peft_config["default"].base_model_name_or_path = str(opus)
+    adapter.save_pretrained(tmp_path / "it's an adapter")
+    assert main(["look", str(tmp_path / "it's an adapter"), TEXT]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and f"is an adapter of {opus}" in said
+    _, _, command = said.strip().partition("python -c ")
+    exec(shlex.split(command)[0], {})
+    merged = tmp_path / "it's an adapter-merged"
+    with torch.no_grad():
+        wanted = adapter.merge_and_unload().state_dict()
+    found = Translator.from_pretrained(merged, engine="torch").model.state_dict()
+    assert all(torch.allclose(weight, found[name]) for name, weight in wanted.items() if name in found)
+
+
+@pytest.mark.parametrize("command", [["look"], ["translate"], ["evaluate"]])
+def test_the_adapter_of_a_run_and_an_export_name_the_model_to_open(opus, tmp_path, command, capsys, monkeypatch):
+    Translator.from_pretrained(opus, engine="ctranslate2")
+    [export] = opus.glob("ctranslate2-*")
+    (opus / "adapter").mkdir()
+    (opus / "run.yaml").write_text("name: a\n")
+    (opus / "adapter" / "adapter_config.json").write_text('{"base_model_name_or_path": "x/y"}')
+    alone = shutil.copytree(export, tmp_path / "alone")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    for folder, named in ((export, opus), (opus / "adapter", opus), (alone, "MODEL")):
+        more = [TEXT] if command == ["look"] else []
+        assert main([*command, str(folder), *more]) != 0
+        said = capsys.readouterr().err
+        assert f"seq2see translate {named}" in said and said.count("\n") == 1, said
 
 
 # --- two vocabularies

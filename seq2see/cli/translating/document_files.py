@@ -18,7 +18,7 @@ from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest
 from seq2see.documents.formats import FORMATS, read_document
 from seq2see.documents.protocol import MOST_BYTES, FileOptions
 from seq2see.errors import UserError
-from seq2see.folders import unfinished
+from seq2see.folders import why_no_model
 from seq2see.training.progress import Progress
 
 OFFICE = {"docx", "odt", "pptx", "epub"}  # which are not text
@@ -62,8 +62,8 @@ def extension_of(path: Path) -> str:
 def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
     """The file of lines, or the path of a document; UserError for one that cannot be translated."""
     if path.is_dir():
-        raise UserError(unfinished(path) or f"{path} is a folder, but not a model: it has no config.json. To translate"
-                                            f" its files, name them: {path / '*.txt'}")
+        raise UserError(why_no_model(path) or f"{path} is a folder, but not a model: it has no config.json. To"
+                                              f" translate its files, name them: {path / '*.txt'}")
     if path.exists() and not path.is_file():
         raise UserError(f"{path} is not a regular file; to translate a pipe, use standard input")
     if is_lines(path, args):
