@@ -18,6 +18,7 @@ from .checks import check_output
 from .config import RunConfig
 from .run import prepare
 from .starting import training_set
+from .unknown_tokens import unknown_remark
 
 
 def preview(config: RunConfig) -> None:
@@ -39,7 +40,7 @@ def preview(config: RunConfig) -> None:
         f"model: {model.num_parameters():,} parameters ({model.num_parameters(only_trainable=True):,} trained),"
         f" vocabulary of {len(prepared.tokenizer):,} tokens",
         f"steps: {steps:,} (one batch each); an epoch of {len(train.pairs):,} pairs has {len(batches):,} batches",
-        *filter(None, [arguments.warm_up_remark(steps)]),
+        *filter(None, [arguments.warm_up_remark(steps), unknown_remark(train.pairs, prepared.tokenizer)]),
         *describe_examples(train.pairs, prepared.tokenizer),
         f"dry run, nothing was trained; {start}",
     ]:

@@ -40,6 +40,7 @@ from .reading import absolute
 from .resuming import DATA, check_data, checkpoint_to_resume, data_record
 from .starting import Prepared, open_start, training_set
 from .trainer import Seq2SeeTrainer
+from .unknown_tokens import unknown_remark
 
 
 def run_experiment(config: RunConfig, *, moments: int = 0) -> Path:
@@ -118,10 +119,13 @@ def train_model(prepared: Prepared, config: RunConfig, *, moments: int = 0) -> S
         report(remark)
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, encoder, max_length=positions)
+    train = training_set(prepared, config)
+    if remark := unknown_remark(train.pairs, tokenizer):
+        report(remark)
     trainer = (GuidedTrainer if arguments.guided_weight else Seq2SeeTrainer)(
         model,
         arguments,
-        train_dataset=training_set(prepared, config),
+        train_dataset=train,
         eval_dataset=EncodedPairs(corpus.val, encoder, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.eval_samples,
