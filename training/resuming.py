@@ -13,13 +13,17 @@ from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .checkpoints import newest_intact_checkpoint
 from .checks import check_output
-from .config import RunConfig, TrainingFields, load_record
+from .config import RunConfig, load_record
 from .pairs import TrainingPairs
 from .progress import report
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
 PLACE = "data.path"  # what is read there, the fingerprint tells
-UNCHANGEABLE = ("optim", "muon_lr_scale", "ema_decay", "seed", "max_tokens")  # what states are of, and batches
+UNCHANGEABLE = (  # what the states of a checkpoint are of, and batches
+    "optim", "learning_rate", "lr_scheduler_type", "muon_lr_scale", "weight_decay", "adam_beta1", "adam_beta2",
+    "adam_epsilon", "ema_decay", "freeze", "metric_for_best_model", "seed", "max_tokens",
+)
+WITH_STATE = {"reduce_lr_on_plateau", "greedy"}  # schedules that are no function of the step alone; others may change
 
 
 def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments, *, dry_run: bool) -> Path | None:
@@ -45,6 +49,8 @@ def checkpoint_to_resume(config: RunConfig, arguments: Seq2SeeTrainingArguments,
     if checkpoint and (output / "run.yaml").exists():
         before = resume_invariants(load_record(output / "run.yaml"))
         for name, value in resume_invariants(config).items():
+            if name == "training.lr_scheduler_type" and WITH_STATE.isdisjoint((before[name], value)):
+                continue
             if before[name] != value:
                 raise UserError(
                     f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
@@ -67,11 +73,11 @@ def check_agreement(checkpoint: Path | None, output: Path) -> None:
 
 
 def resume_invariants(config: RunConfig) -> dict[str, Any]:
-    """The settings that must not change when a run is resumed."""
+    """The settings that must not change when a run is resumed, because training would go on with the old ones."""
     sections = asdict(config)
-    shared = {f"{section}.{key}": value for section in ("data", "tokenizer", "model")
+    shared = {f"{section}.{key}": value for section in ("data", "tokenizer", "model", "evaluation")
               for key, value in sections[section].items()}
-    chosen = {item.name: item.default for item in fields(TrainingFields)} | dict(config.training)
+    chosen = {item.name: item.default for item in fields(Seq2SeeTrainingArguments)} | dict(config.training)
     return {key: value for key, value in shared.items() if key != PLACE} | {
         f"training.{key}": chosen[key] for key in UNCHANGEABLE
     }

@@ -311,6 +311,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         super().on_train_begin(args, state, control, **kwargs)
+        state.compute_steps(args, state.max_steps)  # a checkpoint's state has the intervals of an earlier configuration
         if remark := self.args.warm_up_remark(state.max_steps):
             report(remark)
         # accelerate has wrapped `forward` for mixed precision and would copy all logits to float32: our loss takes them

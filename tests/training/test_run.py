@@ -117,7 +117,11 @@ def test_a_run_is_never_trained_over(run, toy_file, capsys):
     before = (run / "model.safetensors").stat().st_mtime_ns
     settings = [f"data.path={toy_file}", f"training.output_dir={run}", "model.max_position_embeddings=64"]
     assert train(*settings) == 2 and "already contains a run" in last_error(capsys)
-    for name, value in (("tokenizer.vocab_size", "350"), ("training.optim", "adafactor"), ("training.seed", "1")):
+    for name, value in (("tokenizer.vocab_size", "350"), ("training.optim", "adafactor"), ("training.seed", "1"),
+                        ("training.learning_rate", "0.01"), ("training.weight_decay", "0.1"),
+                        ("training.adam_beta1", "0.5"), ("training.adam_epsilon", "1e-05"),
+                        ("training.lr_scheduler_type", "greedy"), ("training.metric_for_best_model", "bleu"),
+                        ("evaluation.eval_samples", "3")):
         assert train(*settings, "training.resume=true", f"{name}={value}") == 2
         assert re.search(rf"{name} is '?{value}'?, but the run", last_error(capsys))
     assert (run / "model.safetensors").stat().st_mtime_ns == before
@@ -131,6 +135,25 @@ def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, ca
     more = ["training.resume=true", "training.num_train_epochs=2", "training.gradient_accumulation_steps=2"]
     assert train(*settings, *more) == 0 and f"resuming from {tmp_path}" in capsys.readouterr().err
     assert read(tmp_path / "run" / "metrics.json")["training"]["steps"] == 2 * steps
+
+
+def test_what_a_resumed_run_can_take_takes_effect_and_is_recorded(toy_file, tmp_path):
+    """Intervals too, which transformers reads from the checkpoint; and another function of the step as schedule."""
+    run = tmp_path / "run"
+    settings = [f"data.path={toy_file}", f"training.output_dir={run}", "training.eval_strategy=steps",
+                "training.save_strategy=steps", "training.load_best_model_at_end=false", "training.save_total_limit=9"]
+    every = {"eval_steps": 4, "save_steps": 4, "logging_steps": 4}
+    assert train(*settings, "training.max_steps=4", *(f"training.{name}={n}" for name, n in every.items())) == 0
+    taken = {"eval_steps": 1, "save_steps": 2, "logging_steps": 1, "max_steps": 6, "lr_scheduler_type": "linear",
+             "warmup_steps": 1}
+    assert train(*settings, "training.resume=true", *(f"training.{name}={value}" for name, value in taken.items())) == 0
+    recorded = read(run / "run.yaml")["training"]
+    assert {name: recorded[name] for name in taken} == taken
+    log = read(run / "metrics.json")["training"]["log"]
+    assert [row["step"] for row in log if "eval_loss" in row] == [4, 5, 6]
+    assert [row["step"] for row in log if "loss" in row] == [4, 5, 6]
+    assert [row["learning_rate"] for row in log if "loss" in row][-1] < 1e-3  # linear is near its end
+    assert {path.name for path in run.glob("checkpoint-*")} == {"checkpoint-4", "checkpoint-6"}
 
 
 def test_a_run_is_resumed_on_changed_data_only_by_force(toy_file, tmp_path, capsys):
