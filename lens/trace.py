@@ -51,6 +51,8 @@ class Trace(TraceData):
     - `engine`, `precision`, `score`, `engine_log_prob`: the engine that generated the hypothesis, its precision, and
       the score and log-probability that it computed.  `engine` is "" for a given translation.  Maps are always computed
       with the float32 weights.
+    - `replaced`: the caller's texts and words, if the model read and wrote stand-ins for protected text.  Pictures, the
+      page and tables show these words, not the stand-ins.
     - `trust`: the measured faithfulness of the views for this model; None if not measured.
     - `calibrated`: the calibrated probabilities; None if the model has no calibration or the caller
       asked for uncalibrated ones.

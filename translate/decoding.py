@@ -103,6 +103,17 @@ class GenerationSettings:
     bad_words_ids: list[list[Id]] | None = None
     suppress_tokens: list[int] | None = None
     begin_suppress_tokens: list[int] | None = None
+    min_new_tokens: int | None = None
+    encoder_no_repeat_ngram_size: Id | None = None
+    encoder_repetition_penalty: Annotated[float, Field(gt=0)] | None = None
+
+
+def settings_not_taken(config: Mapping[str, Any]) -> list[str]:
+    """The settings of a checkpoint that no engine takes: sampling, which is the caller's choice, and searches that
+    transformers would load from the Hub.
+    """
+    found = [name for name in ("do_sample", "penalty_alpha", "stop_strings") if config.get(name)]
+    return found + ["num_beam_groups"] * ((config.get("num_beam_groups") or 1) > 1)
 
 
 def check_generation(config: Mapping[str, Any], *, tokens: object, where: str) -> None:

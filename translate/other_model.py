@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from seq2see.errors import UserError
 from ..lens.trace import Trace
@@ -25,9 +26,10 @@ def forced(model: Translator, trace: Trace, *, views: Sequence[str] = ("raw",)) 
     UserError, with the model's name, for a translation that the model cannot represent.
     """
     def looked_at(target_ids: Sequence[int] | None = None, given: int = 0) -> Trace:
-        return model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
-                             target=trace.target_language, views=views, calibrated=False, target_ids=target_ids,
-                             given=given)
+        found = model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
+                              target=trace.target_language, views=views, calibrated=False, target_ids=target_ids,
+                              given=given)
+        return replace(found, replaced=trace.replaced)
 
     with suppress(UserError):  # its ids spell another text
         same = looked_at(trace.target_ids, trace.given)

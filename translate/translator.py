@@ -28,13 +28,14 @@ from seq2see.folders import resolve_folder
 from seq2see.importing import IMPORTS
 from ..text.glossary import Glossary
 from ..text.html_markup import Html
-from ..text.placing import Alignment
+from ..text.placing import Alignment, words_shown
 from ..text.plain import characters
 from ..text.protection import Protection
 from ..tokenizer.tagging import T5, spoken_pair
+from ..tokenizer.words import Word
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .ctranslate2_export import NotForCTranslate2, exported, why_not
-from .decoding import NO_OPTIONS, DecodingOptions
+from .decoding import NO_OPTIONS, DecodingOptions, settings_not_taken
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
 from .results import Engine, Translation, with_chances
@@ -104,6 +105,10 @@ class Translator(LoadedCheckpoint):
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
+        if ignored := settings_not_taken(translator.defaults.config):
+            print(f"{name}: {', '.join(ignored)} in its generation settings has no effect; the search is"
+                  f" {'greedy' if translator.defaults.usual.num_beams == 1 else 'a beam search'}",
+                  file=sys.stderr, flush=True)
         fast = not trust_remote_code and find_spec("ctranslate2") is not None and not why_not(translator)
         if engine == "ctranslate2" or (engine == "auto" and fast and ctranslate2_finds(device)):
             try:
@@ -285,7 +290,7 @@ class Translator(LoadedCheckpoint):
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"the result has {len(one.hypotheses)} hypotheses, counted from 0"
                 raise UserError(f"there is no alternative {alternative}: {has}", exit_code=2)
-        parts = [part.as_read for one in results for part in one.parts]
+        parts = [part for one in results for part in one.parts]
         return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
                         lambda _, alike: self._measured(self._traces(alike, alternative, views), calibrated=calibrated))
 
@@ -296,12 +301,15 @@ class Translator(LoadedCheckpoint):
 
         one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
-            return trace_hypotheses(
-                model, tokenizer, [part.source_text for part in parts], [hypothesis.token_ids for hypothesis in chosen],
+            traces = trace_hypotheses(
+                model, tokenizer, [part.as_read.source_text for part in parts],
+                [hypothesis.token_ids for hypothesis in chosen],
                 source_language=one.source_language, target_language=one.target_language,
                 given=[hypothesis.given for hypothesis in chosen], scores=[hypothesis.score for hypothesis in chosen],
                 engine_log_probs=[hypothesis.log_prob for hypothesis in chosen], engine=one.engine,
                 precision=one.precision, model_name=self.name, views=views)
+        return [trace if part.model_input is None else with_texts(trace, part, hypothesis.text)
+                for trace, part, hypothesis in zip(traces, parts, chosen, strict=True)]
 
     def _measured(self, traces: Sequence[Trace], *, calibrated: bool) -> list[Trace]:
         """The traces with the measurements of this model."""
@@ -412,3 +420,21 @@ class Translator(LoadedCheckpoint):
         if target not in self.codec.tags:
             raise UserError(f"the tokenizer has no target language {target!r}; it has {', '.join(self.codec.tags)}")
         return self.codec.tags[target]
+
+
+def with_texts(trace: Trace, part: Translation, target: str) -> Trace:
+    """The trace with the source of a part and its translation, instead of what the model read and wrote."""
+    from ..lens.data.trace_data import ReplacedTexts
+
+    def words(read: Sequence[Word], text: str, language: str) -> tuple[Word, ...]:
+        spans = words_shown(read, text, language=language, protection=Protection(keep=part.keep))
+        done, found = 0, list[Word]()
+        for number in range(len(read)):  # spans do not overlap: of two words for one, the second is empty
+            start, end = (max(place, done) for place in spans.get(number, (done, done)))
+            found.append(Word(text[start:end], start, end))
+            done = end
+        return tuple(found)
+
+    return replace(trace, replaced=ReplacedTexts(
+        part.source_text, target, words(trace.source_words, part.source_text, trace.source_language),
+        words(trace.target_words, target, trace.target_language)))

@@ -109,7 +109,7 @@ def comparison_page(
              for trace, words, known in zip(own, unseen, measured, strict=True)]
     comparison = comparison_record(names, traces, measured=measured, unseen=unseen) | {"looks": looks}
     return explorer_page({"first": looks[0], "comparison": comparison, "start": {"against": names[1]}},
-                title=f"{names[0]} and {names[1]}: {own[0].source_text}")
+                title=f"{names[0]} and {names[1]}: {own[0].texts[0]}")
 
 
 HEADS_ABOUT = ("Heads of a layer are matched one to one, so that their maps of this translation differ least in total."

@@ -115,7 +115,7 @@ def compare(first: TraceData, second: TraceData) -> Comparison:
             taken = {(one.first, one.second)[number] for one in found}
             alone += [(number, head) for head in (Head(kind, *at) for at in np.ndindex(own.shape[:2])) if
                       head not in taken]
-    return Comparison(first.source_text, first.target_text, (first.log_prob, second.log_prob),
+    return Comparison(*first.texts, (first.log_prob, second.log_prob),
                       tuple(_chances(first, second)),
                       tuple(sorted(matched, key=lambda one: -one.distance)), tuple(alone), (first, second))
 
@@ -151,7 +151,7 @@ def _matched(trace: TraceData, kind: Kind, maps: Sequence[np.ndarray], layers: t
     if not len(rows):
         return []
     cost_HH = apart_HHR[..., rows].mean(-1)
-    row_words, column_words = ([word.text for word in (trace.source_words if source else trace.target_words)]
+    row_words, column_words = ([word.text for word in trace.words(source=source)]
                                for source in (kind == "encoder", kind != "decoder"))
     names, found = [*column_words, SPECIAL], []
     for one, other in assignment(cost_HH):
@@ -194,7 +194,7 @@ def assignment(cost_NM: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _chances(first: TraceData, second: TraceData) -> list[WordChance]:
-    texts = [word.text for word in first.target_words]
+    texts = [word.text for word in first.words(source=False)]
     own, other = ({unit.word: unit.pieces for unit in units(trace.target, trace.target_words) if unit.word is not None}
                   for trace in (first, second))
     return [WordChance(word, texts[word], _chance(first, own[word]), _chance(second, other[word]),

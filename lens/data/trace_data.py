@@ -1,6 +1,7 @@
 """The data of a `Trace`: the numbers of one hypothesis, without a model."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -24,6 +25,18 @@ class Candidate(NamedTuple):  # a trace has hundreds, and a dataclass takes four
     id: int
     text: str
     log_prob: Number
+
+
+@dataclass(frozen=True)
+class ReplacedTexts:
+    """The caller's text and its translation, if the model read and wrote stand-ins for protected text, or small letters
+    for capitals; and for each word of a trace the word there that it stands for, which may be empty.
+    """
+
+    source: str
+    target: str
+    source_words: tuple[Word, ...]
+    target_words: tuple[Word, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +80,7 @@ class TraceData:
     target_language: str = ""
     trust: Trust | None = None
     calibrated: CalibratedSteps | None = None
+    replaced: ReplacedTexts | None = None
 
     def __post_init__(self) -> None:
         steps = len(self.target)
@@ -96,7 +110,7 @@ class TraceData:
             raise ValueError(f"given is {self.given}, of {steps} steps")
 
     def __repr__(self) -> str:
-        texts = [text if len(text) <= 60 else f"{text[:60]}..." for text in (self.source_text, self.target_text)]
+        texts = [text if len(text) <= 60 else f"{text[:60]}..." for text in self.texts]
         shape = "{} layers, {} heads".format(*self.cross["raw"].shape[:2])
         return (f"Trace({texts[0]!r} -> {texts[1]!r}, {len(self.source)} source tokens, {len(self.target)} steps,"
                 f" {shape}, views {', '.join(self.views)}, log_prob {self.log_prob:.3f})")
@@ -107,6 +121,34 @@ class TraceData:
         forced.
         """
         return float(self.log_probs[self.given :].sum(dtype=np.float64))
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The source and the translation as a reader knows them: without stand-ins."""
+        return (self.replaced.source, self.replaced.target) if self.replaced else (self.source_text, self.target_text)
+
+    def words(self, *, source: bool) -> Sequence[Word]:
+        """The words of `texts` that those of `source_words` or `target_words` stand for, one for each."""
+        if self.replaced:
+            return self.replaced.source_words if source else self.replaced.target_words
+        return self.source_words if source else self.target_words
+
+    def named(self, tokens: Sequence[TokenSpan], *, source: bool) -> Sequence[TokenSpan]:
+        """The tokens with the texts that a reader knows; of a word with a stand-in, the first token has all of it."""
+        if self.replaced is None:
+            return tokens
+        read, own = self.source_words if source else self.target_words, self.words(source=source)
+        found, before = list[TokenSpan](), None
+        for token in tokens:
+            if token.word is not None and read[token.word].text != (word := own[token.word].text):
+                if word.isupper() and word.casefold() == read[token.word].text.casefold():
+                    text = token.text.upper()
+                else:
+                    text = " " * token.text.startswith(" ") + word if token.word != before else ""
+                token = replace(token, text=text)
+            found.append(token)
+            before = token.word
+        return found
 
     @property
     def shown(self) -> "CalibratedSteps | TraceData":

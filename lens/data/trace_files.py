@@ -88,6 +88,7 @@ def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
     """
     if {name: record.pop(name) for name in FORMAT} != FORMAT:
         raise ValueError("it has another format or version")
+    record.setdefault("replaced", None)  # missing in files of version 0.3
     record |= vars(checked(PlainFields, {name: record[name] for name in PLAIN}))
     if record.get("trust") is not None:
         record["trust"] = Trust.from_plain(record["trust"])
@@ -112,6 +113,9 @@ def _checked(trace: Data) -> Data:
         raise ValueError("a view has layers where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
         raise ValueError("its numbers of decoder layers differ between decoder and cross")
+    if trace.replaced and [len(trace.words(source=side)) for side in (True, False)] != [
+            len(trace.source_words), len(trace.target_words)]:
+        raise ValueError("replaced has another number of words than the texts")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
         raise ValueError(f"left_out has shape {trace.left_out.shape}, expected one column for each source word")
     every = [array for kind in KINDS for array in getattr(trace, kind).values()]
@@ -182,6 +186,7 @@ def plain(trace: TraceData) -> dict[str, Any]:
     record: dict[str, Any] = FORMAT | {name: getattr(trace, name) for name in PLAIN}
     record |= {name: list(map(asdict, record[name])) for name in ("source", "target", "inputs")}
     return record | {
+        "replaced": trace.replaced and asdict(trace.replaced),
         "top": [[candidate._asdict() for candidate in step] for step in trace.top],
         "trust": trace.trust and asdict(trace.trust),
         "calibrated": trace.calibrated and _plain_calibrated(trace.calibrated),

@@ -59,10 +59,11 @@ def map_units(
     trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True
 ) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
     """The rows and the columns of a map: words, or single tokens."""
-    row_words = trace.source_words if kind == "encoder" else trace.target_words
-    column_words = trace.target_words if kind == "decoder" else trace.source_words
-    return (units(trace.row_tokens(kind, rows=rows), row_words if words else None),
-            units(trace.column_tokens(kind), column_words if words else None))
+    sides = ((trace.row_tokens(kind, rows=rows), kind == "encoder"), (trace.column_tokens(kind), kind != "decoder"))
+    row_units, column_units = (
+        units(trace.named(tokens, source=source), trace.words(source=source) if words else None)
+        for tokens, source in sides)
+    return row_units, column_units
 
 
 def by_units(maps: np.ndarray, rows: Sequence[Unit], columns: Sequence[Unit]) -> np.ndarray:

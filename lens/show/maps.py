@@ -108,7 +108,7 @@ def picture(
     sinks = ""
     if view == "left_out":
         cells = np.add.reduceat(_drops(trace, kind, layer, head), [unit.pieces[0] for unit in row_units], axis=0)
-        columns = tuple(label(word.text) for word in trace.source_words)
+        columns = tuple(label(word.text) for word in trace.words(source=True))
     else:
         if kind == "encoder" and VIEW[view].attribution:
             raise UserError(f"view {view} explains the translation and has no encoder map: use --kind cross or decoder",
@@ -126,7 +126,7 @@ def picture(
         if of_output:
             cells = cells * np.array([len(unit.pieces) for unit in row_units])[:, None]  # the sum, not the mean
         cells[even == 0] = np.nan  # masked
-        columns = _names(trace.column_tokens(kind), column_units, words=words, source=kind != "decoder")
+        columns = _names(trace, trace.column_tokens(kind), column_units, words=words, source=kind != "decoder")
         if not of_output:
             end, tags, punctuation = sink_shares(trace, kind, view=view)[at]
             whose = "this head's attention" if view == "raw" else "this map"
@@ -134,7 +134,7 @@ def picture(
                      f"{punctuation:.0%} on punctuation")
     return Picture(
         view, kind, layer, head, layers, heads, words, cells,
-        _names(trace.row_tokens(kind, rows=rows), row_units, words=words, source=kind == "encoder"), columns,
+        _names(trace, trace.row_tokens(kind, rows=rows), row_units, words=words, source=kind == "encoder"), columns,
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words), sinks,
         UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, at),
     )
@@ -152,9 +152,10 @@ def _drops(trace: TraceData, kind: Kind, layer: int | None, head: int | None) ->
     return trace.left_out
 
 
-def _names(tokens: tuple[TokenSpan, ...], units: tuple[Unit, ...], *, words: bool, source: bool) -> tuple[str, ...]:
+def _names(trace: TraceData, tokens: tuple[TokenSpan, ...], units: tuple[Unit, ...], *, words: bool,
+           source: bool) -> tuple[str, ...]:
     if not words:
-        return tuple(labels(tokens, source=source))
+        return tuple(labels(trace.named(tokens, source=source), source=source))
     return tuple(special_label(unit.text, source=source) if unit.special else label(unit.text) for unit in units)
 
 

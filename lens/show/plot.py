@@ -105,8 +105,8 @@ def draw(drawn: Picture, trace: TraceData) -> Any:
     image = _map(axes, drawn, cell)
     _name(axes, drawn, cell)
     axes.set_title(drawn.title, loc="left", fontsize=12.5, weight="bold", color=INK, pad=10)
-    parts = [drawn.about[0].upper() + drawn.about[1:] + ".", f"source: {printable(trace.source_text)}",
-             f"translation: {printable(trace.target_text)}", drawn.sums + (f" {drawn.sinks}." if drawn.sinks else ""),
+    parts = [drawn.about[0].upper() + drawn.about[1:] + ".", f"source: {printable(trace.texts[0])}",
+             f"translation: {printable(trace.texts[1])}", drawn.sums + (f" {drawn.sinks}." if drawn.sinks else ""),
              f"Trust: {drawn.trust}", facts(trace)]
     lines = [line for part in parts for line in textwrap.wrap(part, max(90, int(across * 14.6)))]
     figure.text(0, -0.15 / down, "\n".join(lines), va="top", fontsize=8.5, color=SOFT, linespacing=1.4,

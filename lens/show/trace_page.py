@@ -39,10 +39,13 @@ def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str
         maps["cross"]["left_out"] = encoded(trace.left_out)
     sides = {"source": trace.source, "target": trace.target, "inputs": trace.inputs}
     sums = {} if trace.logits is None else {"temperatures": TEMPERATURES.tolist(), "log_sums": log_sums(trace).tolist()}
-    return plain(trace) | numbers | sums | {
+    texts = {"texts": {"source": trace.texts[0], "target": trace.texts[1]}} if trace.replaced else {}
+    record = {name: value for name, value in plain(trace).items() if name != "replaced"}
+    return record | numbers | sums | texts | {
         "log_prob": trace.log_prob,
         "confidence": trace.confidence,
-        "labels": {side: labels(tokens, source=side == "source") for side, tokens in sides.items()},
+        "labels": {side: labels(trace.named(tokens, source=side == "source"), source=side == "source")
+                   for side, tokens in sides.items()},
         "words": {side: _words(trace, tokens, side) for side, tokens in sides.items()},
         "maps": maps,
     }
@@ -56,7 +59,7 @@ def encoded(array: np.ndarray) -> dict[str, Any]:
 
 def _words(trace: TraceData, tokens: Sequence[TokenSpan], side: str) -> list[dict[str, Any]]:
     """The tokens of a side grouped by word, with their spans in the text; tokens of no word stand alone."""
-    words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
+    words = trace.words(source=side == "source")
     found = []
     for unit in units(tokens, words):
         place = tokens[unit.pieces[0]] if unit.word is None else words[unit.word]
@@ -95,7 +98,7 @@ def to_html(
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
     first = look_record(trace, unseen=unseen, warnings=warnings, measured=measured_record(roles or {}, None))
-    return page({"first": first, "start": opened}, title=trace.source_text)
+    return page({"first": first, "start": opened}, title=trace.texts[0])
 
 
 def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, warnings: Sequence[str] = (),
@@ -110,7 +113,7 @@ def look_record(trace: TraceData, *, unseen: Sequence[Word] | None, warnings: Se
         raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
                         " one view")
     return {"traces": [trace_record(trace)], "measured": measured, "translation": {
-        "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": [],
+        "text": trace.texts[1], "unknown_words": [word.text for word in unseen or ()], "hypotheses": [],
         "warnings": [*warnings]}}
 
 

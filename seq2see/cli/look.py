@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     boxes = ""
     if out is None:
         how = {"colour": sys.stdout.isatty(), "width": shutil.get_terminal_size().columns, **chosen}
-        print("\n\n".join(f"{printable(trace.target_text)}\n\n{to_terminal(trace, **how)}" for trace in traces))
+        print("\n\n".join(f"{printable(trace.texts[1])}\n\n{to_terminal(trace, **how)}" for trace in traces))
     else:
         files = _files(out, len(traces))
         try:
@@ -83,7 +83,7 @@ def _write(file: Path, trace: Trace, part: Translation, translator: Translator, 
     if file.suffix in (".json", ".npz"):
         trace.save(file)
     elif file.suffix == ".html":
-        atomic_write(file, to_html(trace, unseen=part.as_read.unknown_words, warnings=part.warnings_of(alternative),
+        atomic_write(file, to_html(trace, unseen=part.unknown_words, warnings=part.warnings_of(alternative),
                                    roles=translator.roles, **chosen))
     else:
         return save_plot(trace, file, **chosen)

@@ -19,8 +19,7 @@ from ...lens.show.trace_page import trace_record
 from ...lens.trace import Trace
 from ...passes.attention_kinds import Kind
 from ...text.glossary import LONGEST_TERM, Glossary
-from ...text.placing import words_shown
-from ...text.protection import LONGEST_PATTERN, Protection
+from ...text.protection import LONGEST_PATTERN
 from ...tokenizer.words import TokenSpan
 from ...translate.results import Hypothesis, Translation, Warned
 from ...translate.translator import Translator
@@ -322,10 +321,6 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
                          evidence=body.evidence, views=body.views, most=settings.look_tokens)
         answer = traced or _traced_by_model(translator, body, settings)
         records = [_one_trace(translator, one, body) for one in answer.traces]
-        parts = answer.translation.parts if answer.translation else ()
-        for record, trace, part in zip(records, answer.traces, parts, strict=False):
-            if part.model_input is not None:
-                record |= _as_sent(record["words"], trace, part, part.hypotheses[body.alternative].text)
         known = NOTHING if answer.with_every_head else translator.measurements
         return json.dumps({
             "translation": _plain(answer.translation),
@@ -365,23 +360,6 @@ def _traced_by_model(translator: Translator, body: LookBody, settings: ServerSet
     with without_heads(translator, body.text, body.without, source=source, target=target, prefix=body.prefix,
                        options=bounded(body.options(), translator, settings)) as (model, result, whole):
         return TracedAnswer(model.look(result, alternative=body.alternative, views=body.views), result, whole)
-
-
-def _as_sent(words: dict[str, list[dict[str, Any]]], trace: Trace, part: Translation, target: str) -> dict[str, Any]:
-    """The source and its translation with their protected text, and the `words` of a trace's record in these texts."""
-    texts, protection = {"source": part.source_text, "target": target}, Protection(keep=part.keep)
-    spans = {"source": words_shown(trace.source_words, part.source_text, language=trace.source_language,
-                                   protection=protection),
-             "target": words_shown(trace.target_words, target, language=trace.target_language, protection=protection)}
-    shown = dict[str, list[dict[str, Any]]]()
-    for side, units in words.items():
-        own, done, shown[side] = "source" if side == "source" else "target", 0, []
-        for unit in units:  # spans do not overlap: of two words for one, the second is empty
-            start, end = (max(place, done) for place in spans[own].get(unit["word"], (done, done)))
-            text = unit["text"] if unit["word"] is None else texts[own][start:end]
-            shown[side].append(unit | {"text": text, "start": start, "end": end})
-            done = end
-    return {"texts": texts, "words": shown}
 
 
 def _antecedent(translator: Translator, trace: Trace) -> dict[str, int] | None:
