@@ -24,6 +24,11 @@ from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 BATCH_TOKENS = 512  # source tokens in one batch, including padding; more exceed the CPU cache, especially with beams
 
+ONLY_TORCH = (  # settings that transformers alone knows
+    "begin_suppress_tokens", "min_length", "min_new_tokens", "encoder_no_repeat_ngram_size",
+    "encoder_repetition_penalty", "exponential_decay_length_penalty", "sequence_bias",
+)
+
 # CTranslate2's destructor waits for its threads, which do not exist in a forked child (a data loader worker): there
 # Python's garbage collector must not touch the parent's objects.
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
@@ -157,4 +162,6 @@ def never(config: Mapping[str, Any]) -> list[list[int]]:
 
 def unsupported_options(config: Mapping[str, Any]) -> list[str]:
     """The settings of a generation_config.json that CTranslate2 would silently ignore."""
-    return [name for name in ("begin_suppress_tokens", "min_length") if config.get(name)]
+    neutral = {"encoder_repetition_penalty": 1}
+    found = [name for name in ONLY_TORCH if config.get(name) and config[name] != neutral.get(name)]
+    return found + ["early_stopping"] * (config.get("early_stopping") == "never")

@@ -39,7 +39,8 @@ from .scoring import score_targets
 # from the Hub (group beams, contrastive search), write to disk, or stop after a time.
 SETTINGS_READ = (
     "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
-    "suppress_tokens", "begin_suppress_tokens", "min_length", "renormalize_logits",
+    "suppress_tokens", "begin_suppress_tokens", "min_length", "min_new_tokens", "encoder_no_repeat_ngram_size",
+    "encoder_repetition_penalty", "exponential_decay_length_penalty", "sequence_bias", "renormalize_logits",
 )
 BATCH_TOKENS = 4096  # source tokens in one batch, including padding and beams
 BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step for the scores
