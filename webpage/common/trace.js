@@ -94,7 +94,7 @@ export class Trace {
   }
 
   label({ text, special }, side, i) {
-    if (!special) return text;
+    if (!special) return text.trim() ? text : text.replace(/\s/g, "▁") || "·";  // spaces alone, or more of a stand-in
     const tag = TAG.exec(text), code = tag && (tag[1] || tag[2] || tag[3] || tag[4]);
     if (code) return side === "source" && (tag[3] || tag[4]) ? `from ${language(code)}` : `to ${language(code)}`;
     if (side === "source" && !/^<.*>$/.test(text)) return text;  // of a task prefix
@@ -103,7 +103,7 @@ export class Trace {
 
   // A token of the vocabulary as the page names it: a language tag in words.
   named(token) {
-    const text = bare(token);
+    const text = bare(token) || "▁".slice(0, token.length);
     return TAG.test(text) ? this.label({ text, special: true }, "target", 0) : text;
   }
 

@@ -18,7 +18,8 @@ export function headsCard(state) {
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`);
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
     segment("Show heads as", "do", "list", [["maps", "Maps"], ["words", "Words"]], list ? "words" : "maps")}</div>
-    <p class="second">Each map shows how one head divides its attention among the words. Select a map to enlarge it.</p>
+    <p class="second">Each map shows how one head divides its attention among the words. Select a map to enlarge it.
+    Layers and heads count from 1; Python and commands count from 0.</p>
     ${list ? trace.once(`words ${state.word} ${state.read}`, () => inWords(state, trace)) : groups()}`;
 }
 

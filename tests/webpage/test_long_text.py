@@ -1,0 +1,22 @@
+"""A text of many words in the page: it wraps inside its card, and its map stays to be seen."""
+
+import tiny
+from writing import writing
+
+from seq2see.lens import to_html
+
+TEXT = " ".join(" ".join(tiny.SENTENCES).replace(".", "").replace("?", "").replace(",", "").split() * 4)[:1_000]
+
+
+def test_a_long_translation_stays_in_its_card(open_tab, tmp_path):
+    translator = writing(kind="t5")  # which takes a text of any length
+    [trace] = translator.look(translator(TEXT))
+    (tmp_path / "look.html").write_text(to_html(trace), "utf-8")
+    tab = open_tab((tmp_path / "look.html").as_uri(), ready=".tgt .w", offline=True)
+    for width, height in ((1280, 800), (1280, 700), (1440, 900), (1000, 800), (390, 800)):
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.wait_for_timeout(200)
+        card, work, line = (tab.locator(name).first.bounding_box() for name in (".texts", ".work", ".tgt"))
+        assert card["y"] + card["height"] <= work["y"] + 1 and work["height"] >= 150, (width, height, card, work)
+        inside = tab.locator(".texts").evaluate("one => one.scrollHeight - one.clientHeight")
+        assert line["y"] + line["height"] <= card["y"] + card["height"] + inside + 1
