@@ -143,8 +143,8 @@ LENS = {
               "BeamTree WhatIf",
     "Views and maps": "add_views picture Picture word_map WordMap Unit summarise sink_shares to_terminal save_plot "
                       "to_html",
-    "Attribution": "attribute Attribution logit_attribution LogitAttribution contribution_graph ContributionGraph "
-                   "top_neurons Neuron top_activations Activation effects",
+    "Attribution": "attribute Attribution attribute_corpus logit_attribution LogitAttribution contribution_graph "
+                   "ContributionGraph top_neurons Neuron top_activations Activation effects",
     "Activations and interventions": "run_with_cache Activations activation_names intervene At Donor Mean Noise "
                                      "SteeringVector Zero word_mapping WordMapping ablate steer record Recording patch "
                                      "mean_outputs head_means Head all_heads",
@@ -248,7 +248,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
                    '|seen_words|defaults)$"]',),
     "Translation": ('filters: ["!^_", "!^(of|as_read)$"]',),
     "translate.results.Hypothesis": (NO_MEMBERS,),
-    "Trace": ('filters: ["!^_", "!^(row_tokens|shown)$"]',),
+    "Trace": ('filters: ["!^_", "!^(row_tokens|shown|named|words)$"]',),
     "Seq2SeeConfig": (NO_MEMBERS,),
     "Seq2SeeForConditionalGeneration": ('filters: ["!^_", "!^prepare_"]', NOT_INHERITED),
     "Seq2SeeTokenizer": ('filters: ["!^_(?!_call__$)", "!^(blank_token_ids|spans|tag_id)$"]', NOT_INHERITED),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .corpora.traced_corpus import Corpus as Corpus
     from .corpora.corpus_tracing import trace_corpus as trace_corpus
+    from .questions.attributed_corpus import attribute_corpus as attribute_corpus
     from .sums.direct_attribution import LogitAttribution as LogitAttribution, logit_attribution as logit_attribution
     from .questions.erasure_curves import Curves as Curves, curves as curves
     from .questions.embeddings import (
@@ -84,6 +85,7 @@ _NAMES_IN = {
     "sums.circuits": "Circuit Part SentencePair find_circuit",
     "corpora.traced_corpus": "Corpus",
     "corpora.corpus_tracing": "trace_corpus",
+    "questions.attributed_corpus": "attribute_corpus",
     "sums.direct_attribution": "LogitAttribution logit_attribution",
     "questions.erasure_curves": "Curves curves",
     "questions.embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",

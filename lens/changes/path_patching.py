@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from seq2see.errors import UserError
 from ...passes.batches import ROWS
 from ...passes.forced_pass import check_model, eval_mode, forced_pass
 from ...passes.hooks import Change, replaced
+from ..data.tables import cells, table
 from .activations import (
     Activations,
     At,
@@ -39,6 +41,9 @@ from .activations import (
 from .choices import Choice, margins_of_batch
 
 # N patches, T positions, H heads
+
+if TYPE_CHECKING:
+    import pandas
 
 FROZEN = ("*.hook_z", "*.hook_mlp_out")  # together all that is added to the residual stream
 
@@ -115,9 +120,21 @@ def _frozen(
             yield At(name, heads=[h for h in range(points[name].heads) if h not in inside[name]])
 
 
+class MarginChanges(dict[str, np.ndarray]):
+    """Changes of a margin, in nats, by the name of the patched activation: [T,H], or [T] without heads."""
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each patched cell: the `name` of the activation, which has the layer; `position`, `head` and
+        `change`.
+        """
+        rows = [cell | {"name": name, "change": cell["value"]} for name, changes in self.items()
+                for cell in cells(changes, *("position", "head")[: changes.ndim])]
+        return table(rows, columns=("name", "position", "head", "change"))
+
+
 def attribution_patching(
     model: PreTrainedModel, choice: Choice, put: Put, *, names: Iterable[str] = ("*.hook_z",)
-) -> dict[str, np.ndarray]:
+) -> MarginChanges:
     """Estimate the result of `exact_patching` from one gradient, in the same shape."""
     check_model(model)
     points = select(model, names)
@@ -130,7 +147,7 @@ def attribution_patching(
         margin = logits_TV[-1, choice.right] - logits_TV[-1, choice.wrong]
         own = read()
     gradients = torch.autograd.grad(margin, [own[point.name][0] for point in points], allow_unused=True)
-    found = {}
+    found = MarginChanges()
     for point, gradient in zip(points, gradients, strict=True):
         activation = own[point.name][1].detach()
         change = put(point, activation) - activation
@@ -141,7 +158,7 @@ def attribution_patching(
 
 def exact_patching(
     model: PreTrainedModel, choice: Choice, put: Put, *, names: Iterable[str] = ("*.hook_z",)
-) -> dict[str, np.ndarray]:
+) -> MarginChanges:
     """The change of the margin log p(right) - log p(wrong) of a choice when one position of one head is patched, in
     nats.
 
@@ -158,11 +175,11 @@ def exact_patching(
     check_model(model)
     whole = margins_of_batch(model, [choice])[0]
     lengths = {"source": len(choice.source_ids), "target": len(choice.target_ids)}
-    found = {}
+    found = MarginChanges()
     for point in select(model, names):
-        cells = [(position, head) for position in range(lengths[point.axis]) for head in range(point.heads or 1)]
-        margins = [one for at in range(0, len(cells), ROWS) for one in _margins(model, choice, put, point,
-                                                                              cells[at : at + ROWS])]
+        places = [(position, head) for position in range(lengths[point.axis]) for head in range(point.heads or 1)]
+        margins = [one for at in range(0, len(places), ROWS) for one in _margins(model, choice, put, point,
+                                                                                 places[at : at + ROWS])]
         shape = (lengths[point.axis], point.heads) if point.heads else (lengths[point.axis],)
         found[point.name] = np.array(margins).reshape(shape) - whole
     return found

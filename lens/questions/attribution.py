@@ -6,13 +6,14 @@ The methods are in `attribution_methods.py`.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..changes.choices import Choice
+from ..data.tables import cells, table
 from ..data.word_maps import Unit, map_units
 from ..trace import Trace
 from ..views.attribution_methods import (
@@ -25,7 +26,12 @@ from ..views.attribution_methods import (
     every_step,
 )
 
+if TYPE_CHECKING:
+    import pandas
+
 # R outputs that are explained, S source tokens, T decoder steps, L layers
+
+COLUMNS = ("step", "explained", "side", "position", "token", "layer", "contribution")
 
 
 class Translates(Protocol):
@@ -78,6 +84,18 @@ class Attribution:
         return WordAttribution(tuple(row for row, _ in kept), sources, inputs, summed(self.source, sources),
                                summed(self.prefix, inputs), self.contrast)
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each explained output and each token: `step` and `explained`, the token that the step predicts;
+        `side` ("source" or "prefix"), `position` and `token`; its `contribution` in nats; and the `layer`, which is
+        missing for methods without layers.  Later inputs than the step has read are left out.
+        """
+        source, target, inputs = (
+            [token.text for token in self.trace.named(tokens, source=side)]
+            for tokens, side in ((self.trace.source, True), (self.trace.target, False), (self.trace.inputs, False)))
+        steps = [(step, target[step]) for step in self.steps]
+        return _long(steps, (("source", source, self.source), ("prefix", inputs, self.prefix)),
+                     last=[*self.steps])
+
     def __repr__(self) -> str:
         whose = f", not {self.contrast!r}" if self.contrast else ""
         explained = " ".join(self.trace.target[step].text for step in self.steps)
@@ -100,6 +118,14 @@ class WordAttribution:
     prefix: np.ndarray
     contrast: str | None
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """As `Attribution.to_pandas`, with words for tokens: `step` is the first step of the explained word."""
+        steps = [(row.pieces[0], row.text) for row in self.rows]
+        sides = (("source", [unit.text for unit in self.sources], self.source),
+                 ("prefix", [unit.text for unit in self.inputs], self.prefix))
+        read = [sum(unit.pieces[0] <= row.pieces[-1] for unit in self.inputs) - 1 for row in self.rows]
+        return _long(steps, sides, last=read)
+
     def __repr__(self) -> str:
         return (f"WordAttribution(of {' '.join(row.text for row in self.rows)!r}, {len(self.sources)} source words,"
                 f" {len(self.inputs)} of the prefix)")
@@ -117,6 +143,23 @@ class WordAttribution:
             named = ", ".join(f"{every[i]} {numbers[i]:+.2f}" for i in order.tolist() if abs(numbers[i]) >= 0.005)
             lines.append(f"{row.text}{f' (not {self.contrast})' if self.contrast else ''}: {named or 'nothing'}")
         return "\n".join(lines)
+
+
+def _long(steps: Sequence[tuple[int, str]], sides: Sequence[tuple[str, Sequence[str], np.ndarray]], *,
+          last: Sequence[int]) -> "pandas.DataFrame":
+    """The table of attributions [R,columns] or [L,R,columns] of both sides, where row r has read the inputs up to
+    `last[r]`.
+    """
+    rows = []
+    for side, names, values in sides:
+        axes = ("row", "position") if values.ndim == 2 else ("layer", "row", "position")
+        for cell in cells(values, *axes):
+            row, position = cell["row"], cell["position"]
+            if side == "source" or position <= last[row]:
+                step, explained = steps[row]
+                rows.append({"step": step, "explained": explained, "side": side, "position": position,
+                             "token": names[position], "layer": cell.get("layer"), "contribution": cell["value"]})
+    return table(rows, columns=COLUMNS)
 
 
 def attribute(
@@ -170,6 +213,12 @@ def attribute(
             other = f"{trace.target_text[: place.start]}{contrast}{trace.target_text[place.end :]}"
             trace, wrong = (translator.look_at(text, each, **how) for each in (trace.target_text, other))
             outputs = [_contrasted(trace, wrong, place.text, contrast)]
+    return attribution_of(translator, trace, method, outputs, contrast=contrast, segments=segments)
+
+
+def attribution_of(translator: Translates, trace: Trace, method: Method, outputs: Sequence[ExplainedOutput], *,
+                   contrast: str | None = None, segments: int = SEGMENTS) -> Attribution:
+    """The attribution of these outputs of a trace."""
     with translator.inside() as (model, tokenizer):
         found: Attributed = attributed(model, tokenizer, trace, method, outputs, segments=segments)
     return Attribution(trace, method, tuple(one.step for one in outputs), contrast, **vars(found))

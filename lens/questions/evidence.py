@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,12 +30,16 @@ from ...tokenizer.words import split_words, token_names
 from ..changes.interventions import FASTER, ablate_by_row, patch, record
 from ..changes.means import head_means
 from ..data.probabilities import Shown, shown_by, uncalibrated
+from ..data.tables import table
 from ..data.word_maps import Unit, units
 from ..heads.alignment_choice import AlignmentChoice, counterparts
 from ..records.calibration import log_sum
 from ..trace import Trace
 from ..views.add_views import add_views
 from ..views.word_erasure import without
+
+if TYPE_CHECKING:
+    import pandas
 
 # T decoder steps, V vocabulary, U units: words, and tokens of no word
 
@@ -44,6 +48,37 @@ SPACES = "▁Ġ"  # how tokens write the space before a word
 _INSIDE: WeakKeyDictionary[PreTrainedTokenizerBase, np.ndarray] = WeakKeyDictionary()
 
 Ids = Sequence[int]
+
+
+class Effects(dict[str, Any]):
+    """The result of `effects`, as a dictionary for JSON, and the words that it is of: the units of the translation
+    (`written`), the words of the source (`read`), and the other sources.
+    """
+
+    written: Sequence[str] = ()
+    read: Sequence[str] = ()
+    other_sources: Sequence[str] = ()
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each change and each word of the translation.
+
+        - `change`: "head" (replaced by its mean), "erased" (a source word) or "other" (another source).
+        - `kind`, `layer`, `head` of a head; `source`: the erased word, or the other source; `position`: its index.
+        - `word` and its index `place`; its `log_odds` with the change, and the `fall` from those without, in nats.
+        - `step`: the step of its most affected token; `instead`: what the model would write there, or None.
+        """
+        changes = [({"change": "head", "kind": one["kind"], "layer": one["layer"], "head": one["head"]}, one)
+                   for one in self["heads"]]
+        for change, names, found in (("erased", self.read, self["erased"]), ("other", self.other_sources,
+                                                                           self["others"])):
+            changes += [({"change": change, "source": name, "position": number}, one)
+                        for number, (name, one) in enumerate(zip(names, found, strict=True))]
+        rows = [about | {"word": word, "place": place, "log_odds": one["log_odds"][place],
+                         "fall": self["log_odds"][place] - one["log_odds"][place], "step": one["steps"][place],
+                         "instead": one["instead"][place]}
+                for about, one in changes for place, word in enumerate(self.written)]
+        return table(rows, columns=("change", "kind", "layer", "head", "source", "position", "place", "word",
+                                    "log_odds", "fall", "step", "instead"))
 
 
 def evidence_of(
@@ -74,8 +109,9 @@ def evidence_of(
 def effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
     others: Sequence[str] = (), seconds: float = math.inf,
-) -> dict[str, Any]:
-    """The effect of each head and of each source word on every word of one trace, as a dictionary for JSON.
+) -> Effects:
+    """The effect of each head and of each source word on every word of one trace, as a dictionary for JSON, which also
+    becomes a table (`to_pandas`).
 
     Keys of the result:
 
@@ -108,8 +144,11 @@ def effects(
         texts = [without(trace.source_text, word) for word in trace.source_words] + list(others)
         changed = forced.changes([_source_ids(model, tokenizer, trace, text) for text in texts])
     words = len(trace.source_words)
-    return {"log_odds": _rounded(forced.before.log_odds), "heads": heads, "heads_take": take,
-            "erased": changed[:words], "others": changed[words:]}
+    found = Effects(log_odds=_rounded(forced.before.log_odds), heads=heads, heads_take=take, erased=changed[:words],
+                    others=changed[words:])
+    found.written = [unit.text for unit in units(trace.target, trace.words(source=False))]
+    found.read, found.other_sources = [word.text for word in trace.words(source=True)], list(others)
+    return found
 
 
 def source_shares(trace: Trace) -> list[float]:

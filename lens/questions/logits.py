@@ -6,6 +6,7 @@ The state after the layer passes through the final norm, if the model has one, a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,9 +14,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ...passes.forced_pass import check_model, eval_with_eager_attention, forced_batches
 from ...passes.hooks import capture, laid_out_otherwise, layers_of, replaced
+from ..data.tables import cells, table
 from ..data.trace_data import Candidate
 from ..trace import Trace
 from ..tracing import candidates
+
+if TYPE_CHECKING:
+    import pandas
 
 # B sentences, L decoder layers, T decoder steps, V vocabulary, K candidates, D model width
 
@@ -32,6 +37,16 @@ class LogitLens:
     log_probs: np.ndarray
     ranks: np.ndarray
     top: tuple[tuple[tuple[Candidate, ...], ...], ...]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each layer and step: `log_prob` and `rank` of the token of the hypothesis, and the layer's first
+        choice, `best`, with its `best_log_prob`.
+        """
+        best = [[step[0] for step in layer] for layer in self.top]
+        rows = [cell | {"log_prob": cell["value"], "rank": int(self.ranks[cell["layer"], cell["step"]]),
+                        "best": one.text, "best_log_prob": float(one.log_prob)}
+                for cell in cells(self.log_probs, "layer", "step") for one in [best[cell["layer"]][cell["step"]]]]
+        return table(rows, columns=("layer", "step", "log_prob", "rank", "best", "best_log_prob"))
 
 
 def logit_lens(

@@ -13,6 +13,7 @@ the encoder counts as that of cross-attention.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,8 +24,12 @@ from ...passes.hooks import laid_out_otherwise
 from ...tokenizer.encoding import encode_source
 from ...tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ...tokenizer.words import token_names
+from ..data.tables import cells, table
 from ..data.trace_data import TraceData
 from .residual_stream import pass_in_parts
+
+if TYPE_CHECKING:
+    import pandas
 
 # L decoder layers, H heads, T decoder steps, D model width, V vocabulary
 
@@ -43,6 +48,7 @@ class LogitAttribution:
     - `embedding` [T]: the decoder's input;
     - `constant` [T]: the biases of attention, norms and output;
     - `logits` [T]: the model's own logit, or difference of two logits.
+    - `names` [T]: the names of `tokens` in the vocabulary.
     """
 
     tokens: tuple[int, ...]
@@ -53,6 +59,20 @@ class LogitAttribution:
     cross: np.ndarray
     feed_forward: np.ndarray
     constant: np.ndarray
+    names: tuple[str, ...] = ()
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each part of each step: `step`, `token` and its `name`; `part` ("embedding", "decoder", "cross",
+        "feed_forward" or "constant"), `layer` and `head`, missing where a part has none; and its `contribution` to the
+        logit.  The contributions of a step sum to the logit.
+        """
+        parts = (("embedding", self.embedding, ("step",)), ("decoder", self.decoder, ("layer", "head", "step")),
+                 ("cross", self.cross, ("layer", "head", "step")),
+                 ("feed_forward", self.feed_forward, ("layer", "step")), ("constant", self.constant, ("step",)))
+        rows = [cell | {"part": part, "contribution": cell["value"], "token": self.tokens[cell["step"]],
+                        "name": self.names[cell["step"]] if self.names else None}
+                for part, values, axes in parts for cell in cells(values, *axes)]
+        return table(rows, columns=("step", "token", "name", "part", "layer", "head", "contribution"))
 
     def total(self) -> np.ndarray:
         """[T]: the sum of all parts, which equals `logits` up to the rounding of float32."""
@@ -102,6 +122,7 @@ def logit_attribution(
         cross=torch.stack(attended["cross"]).numpy(),
         feed_forward=torch.stack(written).numpy(),
         constant=constant_T.numpy(),
+        names=tuple(token_names(tokenizer, tokens)),
     )
     if not np.allclose(found.total(), found.logits, rtol=0, atol=SUM_OFF * (1 + float(own.logit_TV.abs().max()))):
         raise laid_out_otherwise(model)

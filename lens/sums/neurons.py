@@ -11,7 +11,8 @@ lists their activations.
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -23,9 +24,13 @@ from ...passes.hooks import Stack, capture, laid_out_otherwise
 from ...tokenizer.encoding import encode_source, encode_target, of_source
 from ...tokenizer.tagging import tagging
 from ...tokenizer.words import token_names
+from ..data.tables import table
 from ..data.trace_data import TraceData
 from .direct_attribution import Token, token_ids
 from .residual_stream import FEED_FORWARD, ForcedPass, StreamBlock, pass_in_parts
+
+if TYPE_CHECKING:
+    import pandas
 
 # T decoder steps, D model width, N neurons, V vocabulary
 
@@ -56,6 +61,18 @@ class Neuron:
     lowers: tuple[TokenEffect, ...]
 
 
+class Neurons(list[Neuron]):
+    """Neurons, the largest contribution first."""
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each neuron: `layer`, `number`, `activation` and `contribution`, and the names of the tokens that
+        it `raises` and `lowers` most.
+        """
+        rows = [{**vars(one), **{name: [each.text for each in getattr(one, name)] for name in ("raises", "lowers")}}
+                for one in self]
+        return table(rows, columns=("layer", "number", "activation", "contribution", "raises", "lowers"))
+
+
 @dataclass(frozen=True)
 class Activation:
     """An activation of a neuron: the index of the sentence, the position with its token, and the value.
@@ -69,11 +86,20 @@ class Activation:
     value: float
 
 
+class NeuronActivations(dict[int, list[Activation]]):
+    """Activations by neuron, the largest first."""
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each activation: `neuron`, `sentence`, `position`, `token` and `value`."""
+        rows = [{"neuron": number, **asdict(one)} for number, found in self.items() for one in found]
+        return table(rows, columns=("neuron", "sentence", "position", "token", "value"))
+
+
 @torch.no_grad()
 def top_neurons(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: TraceData, *, layer: int, step: int,
     token: Token | None = None, contrast: Token | None = None, k: int = 10, tokens: int = 10,
-) -> list[Neuron]:
+) -> Neurons:
     """The `k` neurons of a decoder layer with the largest contributions to a token at a step, positive or negative.
 
     Args:
@@ -102,11 +128,11 @@ def top_neurons(
     direction_D = whole.back(whole.output_weights(own or (), others)).directions[number][step]
     contribution_N = block.activation_RN[step] * (direction_D @ weight_DN)
     best = contribution_N.abs().topk(min(k, len(contribution_N))).indices.tolist()
-    return [
+    return Neurons(
         Neuron(layer, n, float(block.activation_RN[step, n]), float(contribution_N[n]),
                *_effects(tokenizer, whole, block, weight_DN[:, n], step, tokens))
         for n in best
-    ]
+    )
 
 
 def _effects(
@@ -126,7 +152,7 @@ def top_activations(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str], targets: Sequence[str], *,
     layer: int, neurons: Sequence[int], stack: Stack = "decoder", k: int = 10, source_language: str = "",
     target_language: str = "",
-) -> dict[int, list[Activation]]:
+) -> NeuronActivations:
     """Find where in a corpus given neurons are most active: the `k` largest activations of each, by absolute value.
 
     The model reads the given targets (teacher forcing).  Memory use does not grow with the corpus: it is that of one
@@ -179,5 +205,5 @@ def top_activations(
                     best[n] = heapq.nlargest(k, best[n] + [
                         (abs(float(value_T[t])), -i, -t, float(value_T[t])) for t in at_T])
     reader = of_source(tokenizer) if stack == "encoder" else tokenizer
-    return {n: [Activation(-i, -t, token_names(reader, [reads[-i][-t]])[0], value) for _, i, t, value in found]
-            for n, found in best.items()}
+    return NeuronActivations((n, [Activation(-i, -t, token_names(reader, [reads[-i][-t]])[0], value)
+                                  for _, i, t, value in found]) for n, found in best.items())
