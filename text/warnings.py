@@ -34,5 +34,5 @@ def may_not_stay(text: str) -> bool:
         return True
     words = [_EDGES.sub("", word) for word in (text.lower() if in_capitals(text) else text).split()]
     small = [word for word in words if _SMALL_WORD.fullmatch(word) and word not in _PARTICLES]
-    least = 1 if _SENTENCE_END.search(text) else 2 if text[:1].isupper() else 3
+    least = 1 if _SENTENCE_END.search(text) else 2 if text[:1].isupper() else 5  # fewer may be a command
     return len(small) >= least and 2 * len(small) >= len(words) - 1

@@ -17,7 +17,7 @@ TEXTS = [*tiny.SENTENCES[:2], "  ", f"The cat at https://x.org/a was tired. {tin
 
 @pytest.fixture(scope="module")
 def translator():
-    return writing(str.lower)
+    return writing()
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,8 @@ KEPT = [
     "https://x.org/a?b=c", "12.50 €", "x = 3", "print('hello world')", "for (int i = 0; i < n; i++) {", "v1.2.3",
     "SELECT * FROM users WHERE id = 1;", "Angela Merkel", "Ludwig van Beethoven", "Charles de Gaulle.", "北京", "NATO",
     "Paris, France", "OK", "iPhone 15 Pro", "a.b@c.org", "`the cat sees the house`", "pip install seq2see", "Help!",
-    "{name}: %s", "C:\\the\\cat sleeps", "2 + 2 = 4", "Mr. and Mrs. Smith",
+    "npm run build", "git push origin main", "import numpy as np", "for line in file:", "{name}: %s",
+    "C:\\the\\cat sleeps", "2 + 2 = 4", "Mr. and Mrs. Smith",
 ]
 BRIEF = [("How are you doing?", "Ça va ?"), ("Thank you very much!", "Merci !"), ("The cat sleeps.", "猫睡觉。"),
          ("I have a lot of work to do today, sorry.", "Désolé, j'ai du travail.")]

@@ -23,7 +23,7 @@ export function mayNotStay(text) {
   const words = (inCapitals(text) ? text.toLowerCase() : text).split(/\s+/).filter(Boolean)
     .map((word) => word.replace(/^\p{P}+|\p{P}+$/gu, ""));
   const small = words.filter((word) => /^\p{Ll}{2,}$/u.test(word) && !PARTICLES.includes(word));
-  const least = /\p{L}[.!?…]['"”’»)]*$/u.test(text) ? 1 : /^\p{Lu}/u.test(text) ? 2 : 3;
+  const least = /\p{L}[.!?…]['"”’»)]*$/u.test(text) ? 1 : /^\p{Lu}/u.test(text) ? 2 : 5;  // fewer may be a command
   return small.length >= least && 2 * small.length >= words.length - 1;
 }
 

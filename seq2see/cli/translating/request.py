@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from seq2see.cli.translating.pharaoh_aligner import PharaohAligner
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
+CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
 WARNINGS: dict[Warned, str] = {
     "unchanged": "the translation is the same as its source",
     "too_short": "the translation is far shorter than its source, so some of it is missing",
-    "cut_off": "the translation reached the model's maximum length, so its end is missing",
+    "cut_off": CUT_OFF,
 }
 WORDS_SHOWN = 60  # characters of unknown words
 
