@@ -120,8 +120,8 @@ def train_model(prepared: Prepared, config: RunConfig, *, moments: int = 0) -> S
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, encoder, max_length=positions)
     train = training_set(prepared, config)
-    if remark := unknown_remark(train.pairs, tokenizer):
-        report(remark)
+    if lacking := unknown_remark(train.pairs, tokenizer):
+        report(lacking)
     trainer = (GuidedTrainer if arguments.guided_weight else Seq2SeeTrainer)(
         model,
         arguments,

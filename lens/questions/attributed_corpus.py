@@ -63,7 +63,8 @@ def attribute_corpus(
     frames = []
     for number, text in enumerate(tqdm(texts, desc="attributing", disable=None)):
         try:
-            for part, trace in enumerate(_traces(translator, text, translations and translations[number], how)):
+            own = None if translations is None else translations[number]
+            for part, trace in enumerate(_traces(translator, text, own, how)):
                 found: Attribution = attribution_of(translator, trace, method, every_step(trace), segments=segments)
                 frame = (found.by_words() if by == "words" else found).to_pandas()
                 frame.insert(0, "sentence", number)

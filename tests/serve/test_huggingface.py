@@ -44,15 +44,20 @@ def test_settings_are_generates_own():
         num_beams=4, alternatives=2)
 
 
+def output(result):
+    """The best translation, with its warnings if there are any."""
+    return {"translation_text": result.text} | ({"warnings": [*result.warnings]} if result.warnings else {})
+
+
 def test_a_list_is_answered_by_a_list_and_curl_needs_no_content_type(live, translator):
     texts = ["The cat.", "  ", "The box did not fit."]
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = httpx.post(live, content=json.dumps({"inputs": texts, "options": {"wait_for_model": True}}), headers=form)
-    assert answer.json() == [{"translation_text": translator(text).text} for text in texts]
+    assert answer.json() == [output(translator(text)) for text in texts]
     two = {"num_return_sequences": 2, "generate_parameters": {"num_beams": 3, "max_new_tokens": 5}}
-    expected = translator("The cat.", alternatives=2, num_beams=3, max_new_tokens=5).hypotheses
+    expected = translator("The cat.", alternatives=2, num_beams=3, max_new_tokens=5)
     found = httpx.post(live, json={"inputs": ["The cat."], "parameters": two}).json()
-    assert found == [[{"translation_text": one.text} for one in expected]]
+    assert found == [[output(expected), *({"translation_text": one.text} for one in expected.hypotheses[1:])]]
 
 
 def test_the_clients_health_and_info(live):
