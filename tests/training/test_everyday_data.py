@@ -198,7 +198,9 @@ def test_offensive_words_are_those_of_their_language():
     ("policeman", "en", "policemen"), ("human", "en", "humans"), ("knife", "en", "knives"),
     ("parapluie", "fr", "parapluies"), ("voix", "fr", "voix"), ("cheval", "fr", "chevaux"), ("bureau", "fr", "bureaux"),
     ("feu", "fr", "feux"), ("canción", "es", "canciones"), ("paraguas", "es", "paraguas"), ("pez", "es", "peces"),
-    ("ciudad", "es", "ciudades"), ("café", "es", "cafés"),
+    ("ciudad", "es", "ciudades"), ("café", "es", "cafés"), ("crimen", "es", "crímenes"), ("joven", "es", "jóvenes"),
+    ("tren", "es", "trenes"), ("almacén", "es", "almacenes"), ("autobús", "es", "autobuses"), ("país", "es", "países"),
+    ("mes", "es", "meses"),
 ])
 def test_a_plural_follows_the_rules_of_its_language(word, language, several):
     assert plural(word, language) == several

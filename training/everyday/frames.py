@@ -24,9 +24,13 @@ EACH = {"plurals": 4, "words": 2, "two": 1}  # frames of each noun in a pass
 TEXTS = 60  # times that each text is in a pass, with other names and numbers
 
 
-def nouns_of(pairs: Sequence[Pair], language: str) -> tuple[list[KnownNoun], list[KnownNoun]]:
-    """The nouns of the pairs to one language: those to learn in every form, and those held out."""
-    known = {word for source, *_ in pairs for word in source.casefold().replace(".", " ").replace(",", " ").split()}
+def nouns_of(
+    pairs: Sequence[Pair], language: str, others: Iterable[str] = ()
+) -> tuple[list[KnownNoun], list[KnownNoun]]:
+    """The nouns of the pairs to one language: those to learn in every form, and those held out, whose plurals are
+    neither in the pairs nor in the `others`, English sentences that are learnt too."""
+    known = {word for text in (*(source for source, *_ in pairs), *others)
+             for word in text.casefold().replace(".", " ").replace(",", " ").split()}
     nouns = find_nouns([pair for pair in pairs if pair[2] == language], language)
     held_out = [noun for noun in nouns if noun.plural not in known and hash_fraction(noun.english) < HELD_OUT]
     return [noun for noun in nouns if noun not in held_out], held_out
@@ -57,8 +61,8 @@ def filled(
     """A pair of a frame, with these nouns."""
     names = draw.sample(NAMES, 2)
     n = draw.randint(2, 60)
-    values = {"n": n, "m": draw.randint(n + 1, 99), "hour": draw.randint(2, 11),
-              "minute": draw.choice(("10", "15", "30", "45")), "name": names[0], "other": names[1]}
+    values = {"n": n, "m": draw.randint(n + 1, 99), "morning": draw.randint(5, 11),
+              "afternoon": draw.randint(2, 5), "evening": draw.randint(8, 11), "minute": draw.choice(("10", "15", "30", "45")), "name": names[0], "other": names[1]}
     here, there = dict(values), dict(values)
     if noun:
         article = "an" if noun.english[0] in "aeiou" else "a"

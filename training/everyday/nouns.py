@@ -42,16 +42,20 @@ IRREGULAR = {
     "tomato": "tomatoes", "hero": "heroes", "œil": "yeux",
     "travail": "travaux", "bal": "bals", "carnaval": "carnavals", "festival": "festivals", "bijou": "bijoux",
     "genou": "genoux", "chou": "choux", "pneu": "pneus", "monsieur": "messieurs", "madame": "mesdames",
+    "país": "países", "régimen": "regímenes", "carácter": "caracteres", "mes": "meses", "dios": "dioses",
+    "gas": "gases",
 }
 UMLAUT = {"au": "äu", "a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
 INVARIABLE = {
     "sheep", "fish", "deer", "series", "species", "police", "advice", "luggage", "furniture", "news", "money", "time",
     "work", "weather", "water", "milk", "information", "homework", "one", "bit", "lot",
 }
+ACCENTS = ("aá", "eé", "ií", "oó", "uú")  # Spanish: canción, canciones; crimen, crímenes
 PLURALS = {  # endings and what they become, the first that fits
     "en": (("(?<!hu)man", "men"), ("(?<=[^aeiou])y", "ies"), ("(?:s|x|z|ch|sh)", r"\g<0>es"), ("", "s")),
     "fr": (("[sxz]", r"\g<0>"), ("e?au|eu", r"\g<0>x"), ("al", "aux"), ("", "s")),
-    "es": (("z", "ces"), ("ión", "iones"), ("án", "anes"), ("ón", "ones"), ("és", "eses"), ("ín", "ines"),
+    "es": (("z", "ces"), *((accented + last, plain + last + "es") for plain, accented in ACCENTS for last in "ns"),
+           *((f"{plain}([^aeiouáéíóú]+en)", rf"{accented}\1es") for plain, accented in ACCENTS),
            ("s", "s"), ("[aeiouáéó]", r"\g<0>s"), ("", "es")),
     "de": (("e", "en"), ("in", "innen"), ("(?:ung|heit|keit|schaft|ion|tät|ik|ur|ei|enz|anz)", r"\g<0>en")),
 }

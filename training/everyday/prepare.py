@@ -42,6 +42,7 @@ VALIDATION = 0.005  # of Tatoeba's source sentences
 STORYBOOK = 3  # times that storybook is in a pass
 PHRASEBOOK = 3  # times that the phrasebook is
 STRINGS = 3  # times that the strings of applications are
+SHORT, SHORT_WORDS = 4, 3  # further times that those of both are which have at most so many words
 PLAIN_STRINGS = 0.8  # share of them with names and numbers for their placeholders
 DASHES = 0.02  # share of the pairs that are joined to the one before by a dash
 DATED, NUMBERED = 10, 3  # times that a pair with a date or a number is: there are few, and each time it has another
@@ -55,17 +56,20 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("everyday-data"), metavar="FOLDER",
                         help="what is written (everyday-data)")
     parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each with other variations (1)")
+    parser.add_argument("--share", type=float, default=1, metavar="X",
+                        help="share of Tatoeba's and storybook's pairs in a pass (1)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     try:
-        prepare(args.tatoeba, args.test, args.strings, args.out, passes=args.passes, seed=args.seed)
+        prepare(args.tatoeba, args.test, args.strings, args.out, passes=args.passes, share=args.share,
+                seed=args.seed)
     except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int, seed: int) -> None:
+def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int, share: float, seed: int) -> None:
     """Write the five files into `out`, and print what was left out; UserError where a table cannot be read."""
     tables = {language: _table(tatoeba, language, duplicates="skip") for language in TARGETS}
     tests = {language: _table(test, language, duplicates="keep") for language in TARGETS}
@@ -76,18 +80,22 @@ def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int,
     learnt = list(without(tests, [pair for language in TARGETS for pair in tables[language]], counts))
     written, phrases, untouched = ([*_phrasebook(split)] for split in ("train", "val", "test"))
     val = [*(pair for pair in learnt if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
-    nouns = {language: nouns_of([*learnt, *written, *shown], language) for language in TARGETS}
+    stories = [story.source for language in TARGETS for story in in_language(language, seed=0).train]
+    nouns = {language: nouns_of([*learnt, *written, *shown], language, stories) for language in TARGETS}
     forms = [*without(tests, (pair for language in TARGETS for pair in held_out_forms(nouns[language][1], language)),
                       counts)]
     _write(out / "forms.jsonl", ((pair, ()) for pair in forms))
     held_out = {sentence_key(pair[0]) for pair in (*val, *untouched)}
     _write(out / "val.jsonl", ((pair, ()) for pair in val))
-    pairs = [*learnt, *written * PHRASEBOOK]
 
     def one(draw: Random) -> Iterator[Line]:
-        more = (without_placeholders(pair, draw) if draw.random() < PLAIN_STRINGS else pair for pair in shown * STRINGS)
+        drawn = (pair for pair in learnt if draw.random() < share)
+        short = [pair for pair in (*written, *shown) if len(pair[0].split()) <= SHORT_WORDS]
+        more = (without_placeholders(pair, draw) if draw.random() < PLAIN_STRINGS else pair
+                for pair in (*shown * STRINGS, *short * SHORT))
         made = (pair for language in TARGETS for pair in typed(*nouns[language], language, draw))
-        return one_pass([*pairs, *without(tests, (*more, *made), Counter())], held_out, draw)
+        pairs = [*drawn, *without(tests, (*written * PHRASEBOOK, *more, *made), Counter())]
+        return one_pass(pairs, held_out, draw, share=share)
 
     train = (line for number in range(passes) for line in one(Random(seed + number)))
     counts["training pairs"] = _write(out / "train.jsonl", train, links=out / "train.links")
@@ -129,11 +137,14 @@ def without(tests: dict[str, list[Pair]], pairs: Iterable[Pair], counts: Counter
             yield source, target, language
 
 
-def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random) -> Iterator[Line]:
-    """Every training pair with its word links, which storybook alone has; the others as people type them."""
+def one_pass(pairs: Iterable[Pair], held_out: set[str], draw: Random, *, share: float = 1) -> Iterator[Line]:
+    """Every training pair with its word links, which storybook alone has; the others as people type them.
+
+    Of storybook's pairs this share."""
     for language in TARGETS:
         for story in in_language(language, seed=0).train * STORYBOOK:
-            yield (story.source, story.target, language), story.links
+            if draw.random() < share:
+                yield (story.source, story.target, language), story.links
     last: Pair | None = None
     for pair in pairs:
         if last and last[2] == pair[2] and draw.random() < DASHES and sentence_key(pair[0]) not in held_out:

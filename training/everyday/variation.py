@@ -19,6 +19,7 @@ Change = Callable[[Pair, Random], Pair]
 EMOJI = "😀😂😍😢😡👍🙏🎉❤🔥"
 NAME = re.compile(r"\b(?:Tom|Mary|John|Jack|Bill|Ken|Jim|Bob|Mike|Jane|Nancy|George|Alice|Peter)\b")  # in Tatoeba
 NUMBER = re.compile(r"\d+(?:[., ]\d+)*")
+CLOCK = re.compile(r"\d ?[ap]\.?m\b")
 UNIT = re.compile(r"(?<=\d) ?(?:km/h|km|kg|cm|mm|ml|m|g|l|%)(?!\w)")
 UNITS = (" km/h", " km", " kg", " cm", " mm", " ml", " m", " g", " l")
 CLAUSE = re.compile(r"(?P<first>[^,()]+), (?P<second>[^,()]+)(?P<mark>[.!?])")
@@ -88,11 +89,13 @@ def other_name(pair: Pair, draw: Random) -> Pair:
 def other_numbers(pair: Pair, draw: Random) -> Pair:
     """Other numbers of the same form, where both sides have the same ones, and other units of measure with them.
 
-    None is 1 and none begins with 0: those change words beside them, or are no quantity."""
+    None is 1 and none begins with 0: those change words beside them, or are no quantity.  Nor has it a.m. or p.m."""
     source, target, language = pair
     here = NUMBER.findall(source)
     there = [_in_language(number, language) for number in here]
     if not here or sorted(there) != sorted(NUMBER.findall(target)) or any(re.match("0|1$", one) for one in here):
+        return pair
+    if CLOCK.search(source):
         return pair
     new = {number: _like(number, draw) for number in sorted(set(here))}
     source = _exchanged(source, NUMBER, new)
