@@ -114,6 +114,15 @@ def test_each_pass_varies_anew_and_links_stand_beside_their_pairs(prepared):
     assert first != second and abs(len(first) - len(second)) <= 1
 
 
+def test_a_share_of_storybook_is_drawn_and_every_other_pair_is_there(monkeypatch):
+    monkeypatch.setattr(prepare, "in_language", lambda language, seed: story(language))
+    pairs = [(f"Word {letter}", f"Mot {letter}", "fr") for letter in "abcdefghij"]
+    told, whole = ([one for one, links in prepare.one_pass(pairs, set(), Random(0), share=share) if links]
+                   for share in (0.2, 1))
+    assert len(told) < 0.4 * len(whole) and len(whole) == 50 * 3 * prepare.STORYBOOK
+    assert len([one for one, links in prepare.one_pass(pairs, set(), Random(0), share=0) if not links]) >= len(pairs)
+
+
 @pytest.mark.long
 def test_training_reads_records_of_one_language_each_with_their_links(prepared):
     config = load_config("everyday", [f"data.path={prepared}", f"training.guided_links={prepared}/train.links"])
@@ -131,7 +140,7 @@ def test_names_and_numbers_are_exchanged_on_both_sides_or_not_at_all():
     assert target == "{} et {} ont rencontré {} à {}.".format(*names)
     for kept in (("Tom's house", "Toms Haus"), ("Tom, Tom!", "Tom!"), ("Tomato", "Tomate")):
         assert other_name((*kept, "de"), draw) == (*kept, "de")
-    for kept in (("2:30", "halb 3"), ("1 dog", "1 Hund"), ("07", "07"), ("3 dogs", "drei Hunde")):
+    for kept in (("at 3 p.m.", "um 3"), ("10am", "10"), ("2:30", "halb 3"), ("1 dog", "1 Hund"), ("07", "07"), ("3 dogs", "drei Hunde")):
         assert other_numbers((*kept, "de"), draw) == (*kept, "de")
 
 
@@ -238,6 +247,11 @@ def test_a_plural_that_is_held_out_is_in_no_pair_to_learn():
         tested = [pair[0].casefold() for pair in held_out_forms(held_out, "fr")]
         assert all(one.plural in text for text in tested) and not any(one.plural in text for text in learnt)
         assert any(one.english in text for text in learnt)
+
+
+def test_no_plural_is_held_out_that_another_sentence_has():
+    assert "umbrella" in {noun.english for noun in nouns_of(LENT, "fr")[1]}
+    assert not nouns_of(LENT, "fr", ["Two umbrellas were there."])[1]
 
 
 @pytest.mark.parametrize("language", prepare.TARGETS)
