@@ -140,7 +140,9 @@ def test_names_and_numbers_are_exchanged_on_both_sides_or_not_at_all():
     assert target == "{} et {} ont rencontré {} à {}.".format(*names)
     for kept in (("Tom's house", "Toms Haus"), ("Tom, Tom!", "Tom!"), ("Tomato", "Tomate")):
         assert other_name((*kept, "de"), draw) == (*kept, "de")
-    for kept in (("at 3 p.m.", "um 3"), ("10am", "10"), ("2:30", "halb 3"), ("1 dog", "1 Hund"), ("07", "07"), ("3 dogs", "drei Hunde")):
+    for kept in (("at 3 p.m.", "um 3"), ("10am", "10")):
+        assert other_numbers((*kept, "de"), draw) == (*kept, "de")
+    for kept in (("2:30", "halb 3"), ("1 dog", "1 Hund"), ("07", "07"), ("3 dogs", "drei Hunde")):
         assert other_numbers((*kept, "de"), draw) == (*kept, "de")
 
 

@@ -61,8 +61,9 @@ def filled(
     """A pair of a frame, with these nouns."""
     names = draw.sample(NAMES, 2)
     n = draw.randint(2, 60)
-    values = {"n": n, "m": draw.randint(n + 1, 99), "morning": draw.randint(5, 11),
-              "afternoon": draw.randint(2, 5), "evening": draw.randint(8, 11), "minute": draw.choice(("10", "15", "30", "45")), "name": names[0], "other": names[1]}
+    values = {"n": n, "m": draw.randint(n + 1, 99), "morning": draw.randint(5, 11), "afternoon": draw.randint(2, 5),
+              "evening": draw.randint(8, 11), "minute": draw.choice(("10", "15", "30", "45")), "name": names[0],
+              "other": names[1]}
     here, there = dict(values), dict(values)
     if noun:
         article = "an" if noun.english[0] in "aeiou" else "a"
