@@ -1,15 +1,20 @@
-"""Text wholly in capitals: signs, headlines, shouting.
+"""Text wholly in capitals: signs, headlines, shouting; and titles, whose words begin with a capital letter.
 
-Models have seen little of it in training and split its words into single letters.  They therefore read it in lower
-case, and their output is put in capitals.
+Models have seen little of either in training and split these words into letters and parts of words.  They therefore
+read them in lower case, and output for text in capitals is put in capitals.
 """
+
+from collections.abc import Callable
 
 import regex
 
 from seq2see.rules import ABBREVIATION_LETTERS
 
+TITLED = regex.compile(r"(?<![\p{L}\p{M}])\p{Lu}\p{Ll}+(?![\p{L}\p{M}])")
 _WORD = regex.compile(r"\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}")  # of two letters or more
 _MARKS = regex.compile(r"[!?]")
+_LETTERS = regex.compile(r"[\p{L}\p{M}'’]+")
+_ENDS = regex.compile(r"[.!?…:]\W*\Z")
 _SMALL = regex.compile(r"\p{Ll}")
 _BEGINS = regex.compile(r"(?:\A|[.!?…]\s+)[^\p{L}\p{N}]*\K\p{Ll}")
 _ALONE = regex.compile(r"(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])")
@@ -26,3 +31,20 @@ def in_capitals(text: str) -> bool:
 def in_lower_case(text: str) -> str:
     """The text in lower case, except the first letter of a sentence and *I*."""
     return _BEGINS.sub(lambda found: found[0].upper(), _ALONE.sub("I", text.lower()))
+
+
+def in_title_case(text: str) -> bool:
+    """Whether all words of a text but the short ones begin with a capital letter; a mark may only end several."""
+    if len(TITLED.findall(text)) < (2 if _ENDS.search(text) else 1):
+        return False
+    words = _LETTERS.findall(text)
+    long = [word for word in words if len(word) >= ABBREVIATION_LETTERS] or words
+    return all(word[0].isupper() for word in long)
+
+
+def in_small_letters(title: str, is_better: Callable[[str, str], bool]) -> str:
+    """The title with small letters in the words of which it `is_better` to read the second form than the first."""
+    def read(word: str) -> str:
+        return small if is_better(word, small := word.lower()) else word
+
+    return TITLED.sub(lambda found: read(found[0]), title)

@@ -19,6 +19,7 @@ import regex
 
 from seq2see.errors import UserError
 from seq2see.rules import SHORT_SOURCE, SHORTEST_SHARE
+from ..text.capitals import in_small_letters, in_title_case
 from ..text.html_markup import Html, Markup
 from ..text.model_input import ModelInput
 from ..text.placing import Alignment
@@ -185,7 +186,8 @@ class SegmentTranslator:
         """The ids of the texts that are one plain sentence, by index."""
         numbers = [number for number, text in enumerate(texts)
                    if kept[number] is None and not isinstance(text, Html)
-                   and is_plain_sentence(text, self.protection.known) and not self.protection.terms(text)]
+                   and is_plain_sentence(text, self.protection.known) and not self.protection.terms(text)
+                   and not in_title_case(text)]
         sources = self.codec.encode([texts[number] for number in numbers], source=self.source, target=self.target)
         longest = self.defaults.source_tokens
         return {number: ids for number, ids in zip(numbers, sources, strict=True)
@@ -226,7 +228,7 @@ class SegmentTranslator:
     def _passage(self, cut: Cut, start: Ids) -> WorkGenerator[Passage]:
         begun = self.codec.decode(start) if start else ""
         parts = yield from together([
-            self._segment(self._reading(segment, "" if number else begun), () if number else start)
+            self._segment(self._reading(segment, "" if number else begun, whole=cut.whole), () if number else start)
             for number, segment in enumerate(cut.segments)])
         parts = [self._continued(part) if _CONTINUES.fullmatch(before) else part
                  for part, before in zip(parts, cut.between, strict=False)]
@@ -243,11 +245,21 @@ class SegmentTranslator:
         """The sentences of a segment that may have several."""
         return self._cut(text) if self.defaults.source_sentences > 1 or prefix else _whole(text)
 
-    def _reading(self, text: str, prefix: str) -> ModelInput:
-        """The reading of a segment, without the separators of its sentences."""
+    def _reading(self, text: str, prefix: str, *, whole: bool) -> ModelInput:
+        """The reading of a segment, without the separators of its sentences; a title that is the `whole` text in small
+        letters."""
         text = unicodedata.normalize("NFC", text)
         cut = self._sentences(text, prefix)
-        return ModelInput.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
+        reading = ModelInput.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
+        if prefix or not whole or not in_title_case(reading.model_input):
+            return reading
+        return replace(reading, model_input=in_small_letters(reading.model_input, self._knows_better))
+
+    def _knows_better(self, word: str, small: str) -> bool:
+        """Whether only the second form of a word is a token."""
+        ids = self.codec.encode(["a", word, small], source=self.source, target=self.target)
+        one, own, other = map(len, ids)
+        return other == one < own
 
     def _segment(self, reading: ModelInput, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long.
@@ -280,7 +292,8 @@ class SegmentTranslator:
                  known: Mapping[Span, str] = MappingProxyType({})) -> WorkGenerator[Passage]:
         """A segment with the engine's output, restored or translated again; `known` are the translations of its asides.
         """
-        texts = [(one, reading.restored(one.text, known)) for one in written if one.text.strip()]
+        begins = _capitalised if reading.text[:1].isupper() and reading.model_input[:1].islower() else str
+        texts = [(one, reading.restored(begins(one.text), known)) for one in written if one.text.strip()]
         restored = self._distinct(with_fields(one, text=text) for one, text in texts if text is not None)
         cut = Cut.at(reading.text, reading.breaks)
         count = len(cut.segments)
@@ -363,6 +376,10 @@ class SegmentTranslator:
         if set(cut.between[1:-1]) <= {" "}:
             return hypothesis
         return with_fields(hypothesis, text=cut.join(sentences(hypothesis.text, language=self.target)))
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _whole(text: str) -> Cut:

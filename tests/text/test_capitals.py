@@ -2,7 +2,7 @@
 
 import pytest
 
-from seq2see.text.capitals import in_capitals, in_lower_case
+from seq2see.text.capitals import in_capitals, in_lower_case, in_small_letters, in_title_case
 from seq2see.text.model_input import ModelInput
 
 
@@ -47,3 +47,18 @@ def test_a_stand_in_comes_back_in_capitals():
 
 def test_a_sharp_s_is_two_letters():
     assert ModelInput.of("THE STREET IS CLOSED").restored("Die Straße ist gesperrt") == "DIE STRASSE IST GESPERRT"
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("The Old Bridge", "The old bridge"), ("Settings", "settings"), ("A Letter to Him", "A letter to him"),
+    ("How To Write To Anna", "how to write to Anna"), ("Don't Say It's Late", "don't say it's late"),
+])
+def test_a_title_has_a_capital_in_every_longer_word_and_no_mark_at_its_end(text, read):
+    assert in_title_case(text) and in_small_letters(text, lambda word, small: word not in ("The", "Anna")) == read
+
+
+@pytest.mark.parametrize("text", [
+    "The little Bridge", "Thank You!", "Hello World.", "NASA", "OK", "iPhone", "settings", "東京", "", "12",
+])
+def test_sentences_and_words_in_capitals_are_no_titles(text):
+    assert not in_title_case(text)

@@ -37,6 +37,15 @@ def test_what_nobody_sees_changes_nothing(everyday, text):
     assert result.text == everyday(PLAIN, target="fr").text and result.unknown_words == ()
 
 
+@pytest.mark.parametrize(("text", "read"), [
+    ("The Old Bridge", "The old bridge"), ("Letter", "letter"), ("A Day In Paris", "A day In Paris"),
+    ("New York", None), ("John Smith", None), ("Anna", None), ("The Old Bridge is closed.", None), ("Letter.", None),
+])
+def test_words_of_a_title_that_the_model_knows_in_small_letters_are_read_so(everyday, text, read):
+    result = everyday(text, target="fr")
+    assert result.model_input == read and result.text[0].isupper() and result.unknown_words == ()
+
+
 @pytest.mark.parametrize("text", ["\u200eI have two dogs.\u200f", "\ufeffI have two dogs."])
 def test_at_the_ends_it_stays(to_french, text):
     assert to_french(text) == text.replace(PLAIN, to_french(PLAIN))

@@ -29,7 +29,7 @@ CAT, WIDE = (f"The cat did not cross the street because it was too {word}." for 
 TEXTS = [CAT, "The goat chased the wolf because it was hungry.", "Is the suitcase empty?", "It’s my dog, isn’t it?",
          "The white goat offered the kite to the beautiful bear. It enjoyed sharing.",
          "Mr. Wolf ate the apple.  He was hungry!\nThe road was long. It was wide.",
-         "WHERE IS THE DOG? I'M HAPPY!"]
+         "WHERE IS THE DOG? I'M HAPPY!", "The Beautiful Bear And The Goat"]
 RAIN = "It was raining, so we stayed at home."  # the search finds some that lost a clause
 SHUFFLED = "it cat the was not because tired did too The street cross."
 BANKS = ["The bank lent the man some money.", "The bank was closed.", "The duck sat on the bank."]

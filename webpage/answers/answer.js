@@ -17,7 +17,7 @@ import { machineOf } from "./machine_answer.js";
 import { Network, headsOff } from "../model/network.js";
 import { recordOf } from "./trace_record.js";
 import { OPTIONS, translated } from "./translations.js";
-import { inCapitals, unknownWords } from "./model_input.js";
+import { inCaseOf, unknownWords } from "./model_input.js";
 import { SentenceEnds } from "./sentence_ends.js";
 import { Tokenizer } from "../model/tokenizer.js";
 import { Weights } from "../model/weights.js";
@@ -99,7 +99,7 @@ async function traceOf(model, part, request, pause) {
 // The text as it was sent and its translation, where the model has read other marks, or capitals in lower case.
 function asSent({ text, read }, { target_text: target, words }) {
   if (text === read) return {};
-  const inCase = inCapitals(text) ? (one) => one.toUpperCase() : (one) => one;
+  const inCase = inCaseOf(text, read);
   const from = (whole) => (one) => one.word === null ? one : { ...one, text: [...whole].slice(one.start, one.end).join("") };
   const shown = Object.entries(words).map(([side, all]) => [side, all.map(from(side === "source" ? text : inCase(target)))]);
   return { texts: { source: text, target: inCase(target) }, words: Object.fromEntries(shown) };

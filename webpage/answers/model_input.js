@@ -25,6 +25,26 @@ export function inCapitals(text) {
 const inLowerCase = (text) => text.toLowerCase().replace(/(?<![\p{L}\p{N}_'’])i(?![\p{L}\p{N}_])/gu, "I")
   .replace(/(^|[.!?…]\s+)([^\p{L}\p{N}]*)(\p{Ll})/gu, (_, before, marks, first) => before + marks + first.toUpperCase());
 
+const TITLED = /(?<![\p{L}\p{M}])\p{Lu}\p{Ll}+(?![\p{L}\p{M}])/gu;
+
+// A title whose words have small letters where the vocabulary has a word as a token only so, as `text/capitals.py` has it.
+export function inSmallLetters(text, tokenizer) {
+  const words = text.match(/[\p{L}\p{M}'’]+/gu) ?? [], long = words.filter((word) => word.length >= ABBREVIATION_LETTERS);
+  const titled = text.match(TITLED) ?? [], least = /[.!?…:][^\p{L}\p{N}_]*$/u.test(text) ? 2 : 1;
+  const isTitle = titled.length >= least && (long.length ? long : words).every((word) => /^\p{Lu}/u.test(word));
+  const count = (word) => tokenizer.encode(word).ids.length;
+  const isBetter = (small, word) => count(small) === count("a") && count("a") < count(word);
+  return !isTitle ? text : text.replace(TITLED, (word) =>
+    isBetter(word.toLowerCase(), word) ? word.toLowerCase() : word);
+}
+
+// The text of a translation as its source is written: in capitals, or with a first capital that the model has not read.
+export function inCaseOf(source, read) {
+  if (inCapitals(source)) return (text) => text.toUpperCase();
+  const isSmall = /^\p{Lu}/u.test(source) && /^\p{Ll}/u.test(read);
+  return isSmall ? (text) => text.replace(/^\p{Ll}/u, (first) => first.toUpperCase()) : (text) => text;
+}
+
 // The words that were not in the training text, but for marks and numbers; null where that is not known.
 export function unknownWords(seen, text, language) {
   if (!seen) return null;

@@ -4,7 +4,7 @@
 import { sentenceChance } from "./probabilities.js";
 import { RULES } from "../data.js";
 import { beamSearch, greedy, logSum } from "../model/network.js";
-import { inCapitals, readAs, unknownWords } from "./model_input.js";
+import { inCaseOf, inSmallLetters, readAs, unknownWords } from "./model_input.js";
 import { countSentences, cut, join } from "./sentences.js";
 import { warningsOf } from "./warnings.js";
 
@@ -116,17 +116,19 @@ class Passages {
     const first = start.length ? this.first : 1, texts = [];
     const { segments, between } = cut(text, this.pair[0], {
       ends: this.model.sentenceEnds(this.pair[0]), together, first, fits: (one) => this.fits(one) });
-    for (const [i, segment] of segments.entries()) texts.push(await this.segment(segment, i ? [] : start));
+    for (const [i, segment] of segments.entries()) texts.push(await this.segment(segment, i ? [] : start, segment === text));
     return { texts, between };
   }
 
   // One by one, if the translation of several sentences has lost or added one.
-  async segment(text, start) {
+  async segment(text, start, isWhole) {
     const { model, pair, pair: [from, to], options, hooks } = this;
     const count = countSentences(text, model.sentenceEnds(from));
     await this.pause();
-    const read = readAs(text, this.known), written = searched(model, pair, read, { start, options, hooks });
-    const found = inCapitals(text) ? written.map((one) => ({ ...one, text: one.text.toUpperCase() })) : written;
+    const plain = readAs(text, this.known), isTitle = isWhole && !start.length;
+    const read = isTitle ? inSmallLetters(plain, model.tokenizer) : plain;
+    const written = searched(model, pair, read, { start, options, hooks }), inCase = inCaseOf(text, read);
+    const found = written.map((one) => ({ ...one, text: inCase(one.text) }));
     const complete = found.filter((one) => count < 2 || countSentences(one.text, model.sentenceEnds(to)) === count);
     if (!complete.length && count > (start.length ? this.first : 1)) {
       this.oneByOne = true;
