@@ -51,14 +51,15 @@ def test_a_sharp_s_is_two_letters():
 
 @pytest.mark.parametrize(("text", "read"), [
     ("The Old Bridge", "The old bridge"), ("Settings", "settings"), ("A Letter to Him", "A letter to him"),
-    ("How To Write To Anna", "how to write to Anna"), ("Don't Say It's Late", "don't say it's late"),
+    ("How To Write To Anna", "how to write to Anna"), ("Who Is It?", "who is it?"),
+    ("Don't Say It's Late", "don't say it's late"),
 ])
-def test_a_title_has_a_capital_in_every_longer_word_and_no_mark_at_its_end(text, read):
+def test_a_title_has_a_capital_in_every_longer_word(text, read):
     assert in_title_case(text) and in_small_letters(text, lambda word, small: word not in ("The", "Anna")) == read
 
 
 @pytest.mark.parametrize("text", [
-    "The little Bridge", "Thank You!", "Hello World.", "NASA", "OK", "iPhone", "settings", "東京", "", "12",
+    "The little Bridge", "Thanks!", "Letter.", "NASA", "OK", "iPhone", "settings", "東京", "", "12",
 ])
 def test_sentences_and_words_in_capitals_are_no_titles(text):
     assert not in_title_case(text)
