@@ -50,7 +50,7 @@ INVARIABLE = {
     "sheep", "fish", "deer", "series", "species", "police", "advice", "luggage", "furniture", "news", "money", "time",
     "work", "weather", "water", "milk", "information", "homework", "one", "bit", "lot",
 }
-ACCENTS = ("aá", "eé", "ií", "oó", "uú")  # Spanish: canción, canciones; crimen, crímenes
+ACCENTS = (("a", "á"), ("e", "é"), ("i", "í"), ("o", "ó"), ("u", "ú"))  # Spanish: canción, canciones; crimen, crímenes
 PLURALS = {  # endings and what they become, the first that fits
     "en": (("(?<!hu)man", "men"), ("(?<=[^aeiou])y", "ies"), ("(?:s|x|z|ch|sh)", r"\g<0>es"), ("", "s")),
     "fr": (("[sxz]", r"\g<0>"), ("e?au|eu", r"\g<0>x"), ("al", "aux"), ("", "s")),
