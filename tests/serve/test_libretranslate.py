@@ -119,6 +119,11 @@ def test_deep_translator(guarded, translator):
         LibreTranslator(**ours, api_key="another-key").translate(TEXT)
 
 
+def without_warnings(answer):
+    """What an untrained model writes has some."""
+    return {name: value for name, value in answer.json().items() if name != "warnings"}
+
+
 FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "target": "de", "alternatives": "1"}
 
 
@@ -133,7 +138,7 @@ def test_four_encodings_say_the_same(live, translator, request_):
     answer = ask(live, **request_)
     assert answer.status_code == 200
     best, *others = translator(FIELDS["q"], target="de", alternatives=2).hypotheses
-    assert answer.json() == {"translatedText": best.text, "alternatives": [one.text for one in others]}
+    assert without_warnings(answer) == {"translatedText": best.text, "alternatives": [one.text for one in others]}
 
 
 @pytest.mark.parametrize("fields", [
@@ -141,7 +146,7 @@ def test_four_encodings_say_the_same(live, translator, request_):
     {"api_key": None}, {"api_key": "", "format": "text", "alternatives": 0},
 ])
 def test_what_clients_send_for_what_they_leave_out(live, translator, fields):
-    assert ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields).json() == {
+    assert without_warnings(ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields)) == {
         "translatedText": translator(TEXT).text}
 
 

@@ -72,9 +72,12 @@ def test_columns_and_files_have_any_name_of_their_language(names, languages, tmp
     table = write_table(tmp_path / "table.csv", names, pairs=pairs)
     lines = tmp_path / "table.jsonl"
     lines.write_text("\n".join(json.dumps(dict(zip(names.split(","), pair, strict=True))) for pair in pairs), "utf-8")
-    for name, texts in zip(names.split(","), zip(*pairs, strict=True), strict=True):
-        (tmp_path / f"dev.{name}").write_text("\n".join(texts) + "\n", "utf-8")
-    for path in (table, lines, tmp_path / "dev", tmp_path / f"dev.{names.split(',')[0]}"):
+    paths = [table, lines]
+    if names != "English,Portuguese":  # the ends of files are codes
+        for name, texts in zip(names.split(","), zip(*pairs, strict=True), strict=True):
+            (tmp_path / f"dev.{name}").write_text("\n".join(texts) + "\n", "utf-8")
+        paths += [tmp_path / "dev", tmp_path / f"dev.{names.split(',')[0]}"]
+    for path in paths:
         read = load_split(DataConfig(path=str(path), source=source, target=target), "all")
         assert [(one.source, one.target) for one in read] == ROWS
 
