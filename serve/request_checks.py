@@ -35,6 +35,7 @@ GRADIO_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-
 # The explorer loads its answers alone.
 EXPLORER_POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data: "
                    "blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ")
+CLOSE = (b"connection", b"close")
 ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))  # headers of every answer
 
 
@@ -65,7 +66,8 @@ class RequestChecks:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [*message.get("headers", ()), *ALWAYS]
+                last = [CLOSE] if self.service.stopping else []
+                message["headers"] = [*message.get("headers", ()), *ALWAYS, *last]
                 if page:
                     self._protect(MutableHeaders(scope=message), GRADIO_POLICY if gradio else EXPLORER_POLICY)
             await send(message)

@@ -34,6 +34,7 @@ from .settings import LOOPBACK, ServerSettings
 from .ui.mounting import without_gradio
 
 SELF_TEST = "Hello."
+LAST_REQUESTS = 0.5  # seconds for what clients send on open connections while the server stops
 KEEP_ALIVE = 20  # seconds; clients drop an idle connection after 5 (httpx) or 15 (aiohttp), before the server does
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # hosts that mean all addresses of the machine, and one to open
 OUTSIDE = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}  # reserved for documentation
@@ -177,7 +178,15 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what has arrived, then close.  The last answer on a connection says that it closes, so that no client
+        sends more on it, and the port closes last.
+        """
         self._close_tabs()  # an open tab holds a request that would never end
+        self.service.stopping = True
+        await self._answer_last_requests()
+        for listener in sockets or []:
+            await self._stop_listening(listener)
+        await self._answer_last_requests()
         await super().shutdown(sockets)
         if cancelled := self.server_state.tasks:  # requests that exceeded the grace period
             await asyncio.wait(cancelled, timeout=1)
@@ -189,6 +198,29 @@ class Server(uvicorn.Server):
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._signal and _at_work():  # Python would wait for the threads at exit
             os._exit(128 + self._signal)
+
+
+    async def _answer_last_requests(self) -> None:
+        """Wait until no connection is open, but not long: an idle one may stay."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_REQUESTS):
+                while self.server_state.connections:
+                    await asyncio.sleep(0.02)
+
+    async def _stop_listening(self, listener: socket.socket) -> None:
+        """Accept the connections that wait, which closing the port would reset, and close it."""
+        loop, waiting = asyncio.get_running_loop(), list[socket.socket]()
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting.append(listener.accept()[0])
+        for server in self.servers:
+            server.close()
+        for connection in waiting:
+            await loop.connect_accepted_socket(self._protocol, connection)
+
+    def _protocol(self) -> asyncio.Protocol:
+        return self.config.http_protocol_class(config=self.config, server_state=self.server_state,
+                                               app_state=self.lifespan.state)
 
 
 def tested(name: str, load: Callable[[], Translator]) -> Translator:

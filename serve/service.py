@@ -101,6 +101,7 @@ class Service:
         self.reload: Callable[[], Awaitable[Mapping[str, str]]] | None = None  # the server's, see `reloading.py`
         self.at_end: list[Callable[[], None]] = []  # called by `close`
         self.ready = False  # every model is loaded and has passed a test translation
+        self.stopping = False  # every answer is the last on its connection
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._markup = ThreadPoolExecutor(1, WORKER)
         self._patient = ThreadPoolExecutor(2, WORKER)  # for texts of documents
