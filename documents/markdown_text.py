@@ -28,7 +28,7 @@ from .protocol import Document, FileOptions
 MOST_NESTED = 50  # quotes and lists
 LONGEST_BLOCK = 100_000  # characters
 LINE = 72  # characters at which a translation is broken, if no line of its text was longer
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_LINE = re.compile(r"[^\r\n]+(?:\r\n|\r|\n|\Z)|[\r\n]+|\Z")  # empty lines that follow one another are one
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _ITEM = re.compile(r"(?P<indent> {0,3})(?P<mark>[-+*:]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|\Z)")
 _NOTE = re.compile(r" {0,3}(?:\[\^[^\[\]\s]+|\*\[[^\[\]]+)\]:[ \t]*")  # a footnote, an abbreviation

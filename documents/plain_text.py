@@ -16,7 +16,8 @@ from .protocol import Document, FileOptions
 
 MARK = "\ufeff"  # byte order mark
 WIDTHS = range(50, 121)  # characters of a full line
-_LINES = re.compile(r"(?P<paragraph>(?:[^\S\r\n]*+\S[^\r\n]*+(?:\r?\n|\r|\Z))++)|[^\S\r\n]*+(?:\r?\n|\r|\Z)")
+_LINES = re.compile(  # of a paragraph, or blank
+    r"(?P<paragraph>(?:[^\S\r\n]*+\S[^\r\n]*+(?:\r?\n|\r|\Z))++)|(?:[^\S\r\n]*+(?:\r?\n|\r))++|[^\S\r\n]*+\Z")
 _PIECES = re.compile(r"(?s:.{1,10000}(?:\n|\Z))|[^\n]+\n?")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)]*\Z")
 
@@ -42,8 +43,7 @@ def _places(source: str) -> Iterator[Place]:
     """The paragraphs with full lines, and what is between them."""
     done = 0
     for paragraph in _LINES.finditer(source):
-        lines = _split(paragraph[0].rstrip())
-        if paragraph["paragraph"] and _are_full(lines):
+        if paragraph["paragraph"] and _are_full(_split(paragraph[0].rstrip())):
             yield from _between(source, done, paragraph.start())
             done = paragraph.start() + len(paragraph[0].rstrip())
             yield _wrapped(source, paragraph.start(), done)

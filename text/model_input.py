@@ -131,7 +131,7 @@ class ModelInput:
                     part, words, kind, protection, (*stand_ins, known)) or next(spare["name"], ""))
                 continue
             seen[words] += 1
-            held = part.kind in spare and seen[words] <= len(_found(words, prefix))
+            held = bool(prefix) and part.kind in spare and seen[words] <= len(_found(words, prefix))
             left_out = part.kind not in spare or care == MOST_CARE or held
             stand_in = protection.conjunction if part.kind == "sign" else "" if left_out else next(spare[part.kind], "")
             unit = stand_in.isdigit() and not care and _UNIT.search(words)
@@ -171,8 +171,8 @@ class ModelInput:
         """The words inside marks, as the model reads them; their separate translations locate them in the translation.
         """
         spans = dict.fromkeys(self._stands_at(part) for part in self.parts if part.kind == "mark" or part.is_second)
-        read = {span: self._read(span) for span in spans if span and not self._is_whole(span)}
-        return dict(islice(((span, text) for span, text in read.items() if any(map(str.isalnum, text))), MOST_ASIDES))
+        read = ((span, self._read(span)) for span in spans if span and not self._is_whole(span))
+        return dict(islice(((span, text) for span, text in read if any(map(str.isalnum, text))), MOST_ASIDES))
 
     def _stands_at(self, part: ProtectedPart) -> Span | None:
         """The span inside a mark; the first of two words with a slash between them."""

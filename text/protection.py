@@ -15,7 +15,7 @@ import math
 import re
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -37,7 +37,7 @@ LONGEST_PATTERN = 1_000  # characters of a caller's pattern
 MOST_REPEATS = 1_000  # that its numbers of repetitions multiply to
 PATTERN_SECONDS = 0.5  # for a caller's pattern in one text
 
-MOST_CACHED = 1_000  # characters
+SHORT = 1_000  # characters
 EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
 _ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>\"“”«».,;:!?'’…\]}。，！？।])"
 _STEP = r"/[\w.@%+~-]*[\w@%+~-]"
@@ -178,6 +178,15 @@ class ProtectedPart:
         return self.kind == "mark" and self.inside is not None and (self.opens or self.inside[1] == self.start)
 
 
+def _once(work: Callable[[Protection, str], Sequence[ProtectedPart]]) -> Callable[[Protection, str],
+                                                                                  Sequence[ProtectedPart]]:
+    """Find the parts of a text once, though they are needed when it is cut, read and put together: the results for the
+    last texts are cached, and of long texts, which may have many parts, only a few.
+    """
+    short, long = (lru_cache(count)(lambda protection, text: tuple(work(protection, text))) for count in (1_024, 16))
+    return lambda protection, text: (short if len(text) <= SHORT else long)(protection, text)
+
+
 @dataclass(frozen=True)
 class Protection:
     """The rules for what a model does not read: certain shapes, the matches of `keep`, and unknown characters.
@@ -202,13 +211,12 @@ class Protection:
 
     def terms(self, text: str) -> Sequence[ProtectedPart]:
         """The terms of the glossary in order, except inside shapes and matches of `keep`."""
-        if self.glossary is None:
-            return ()
-        return _known_terms(self, text) if len(text) <= MOST_CACHED else self._terms(self.glossary, text)
+        return self._terms(text) if self.glossary else ()
 
-    def _terms(self, glossary: Glossary, text: str) -> Sequence[ProtectedPart]:
+    @_once
+    def _terms(self, text: str) -> Sequence[ProtectedPart]:
         bare = replace(self, glossary=None)
-        found = glossary.found(text, capitals=in_capitals(bare.masked(text)))
+        found = self.glossary.found(text, capitals=in_capitals(bare.masked(text))) if self.glossary else []
         shapes = bare.shapes(text) if found else ()
         kept = set(self.keep.spans(text)) if self.keep else set()
         barred = [shape for shape in shapes if shape.span in kept or not any(
@@ -219,6 +227,7 @@ class Protection:
         """The parts that are not language, in order, except inside a term of the glossary (`C++`)."""
         return without(self.terms(text), self._shapes(text)) if self.glossary else self._shapes(text)
 
+    @_once
     def _shapes(self, text: str) -> Sequence[ProtectedPart]:
         if self.keep is None and not _SIGN.search(text) and (self.known is None or self.known.issuperset(text)):
             return ()
@@ -229,11 +238,9 @@ class Protection:
             found += self._foreign(_filled(text, found, "_"), self.known)
         return _with_signs(text, sorted(found, key=lambda part: part.start))
 
+    @_once
     def parts(self, text: str) -> Sequence[ProtectedPart]:
         """All parts, in order: shapes, marks, white space and terms."""
-        return _known_parts(self, text) if len(text) <= MOST_CACHED else self._all_parts(text)
-
-    def _all_parts(self, text: str) -> Sequence[ProtectedPart]:
         parts, terms = self._parts(text), self.terms(text)
         if not terms:
             return parts
@@ -323,17 +330,6 @@ class Protection:
 DEFAULT_PROTECTION = Protection()
 
 
-@lru_cache(1_024)
-def _known_parts(protection: Protection, text: str) -> Sequence[ProtectedPart]:
-    """The parts of a sentence, cached: they are needed when it is cut, read and put together."""
-    return tuple(protection._all_parts(text))
-
-
-@lru_cache(1_024)
-def _known_terms(protection: Protection, text: str) -> Sequence[ProtectedPart]:
-    return tuple(protection._terms(protection.glossary, text)) if protection.glossary else ()
-
-
 def keeping(pattern: str, texts: Sequence[str]) -> list[KeptWords | None]:
     """For each text what a caller's pattern matches in it, so that the pattern is searched once; None without matches.
 
@@ -412,9 +408,9 @@ def _filled(text: str, parts: Sequence[ProtectedPart], filler: str) -> str:
     if not parts:
         return text
     pieces, done = [], 0
-    for part in sorted(parts, key=lambda part: part.start):
-        pieces += [text[done : part.start], filler * (part.end - part.start)]
-        done = part.end
+    for start, end in sorted(part.span for part in parts):
+        pieces += [text[done:start], filler * (end - start)]
+        done = end
     return "".join([*pieces, text[done:]])
 
 

@@ -33,6 +33,7 @@ _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
 _HEAD = regex.compile(rf"{_BLANK.pattern}|[-–—]+\s+", regex.V1)  # white space, or a dash of speech inside a tag
 _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
 _EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}})")  # so does an emoji after some words
+_PIECE = regex.compile(r"(?s).{1,5000}(?:(?P<end>(?<=[.!?…。！？।॥])\s)|\Z)|.{5000}")  # of a very long line
 _MAY_CUT = re.compile(r":[\s*]|:\Z|\s[-–—―&]|\||___|\.{5}")
 _ABBREVIATED = regex.compile(  # St. in; e.g. near
     r"\b(?:\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\p{L}\.\p{L})\.\K\s+(?=\p{Ll})")
@@ -261,9 +262,14 @@ def _cells(line: str, protection: Protection) -> list[str]:
 
 
 def _sentences(text: str, language: str, protection: Protection) -> list[str]:
-    """Sentences by sentencex, with all spaces as ASCII, because some others (`C .`) make it panic."""
+    """Sentences by sentencex, with all spaces as ASCII, because some others (`C .`) make it panic; in pieces, because
+    its time grows with the square of the length.
+    """
     shown = protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text)))
-    ends = set(accumulate(map(len, segment(iso(language), shown)))) | {0, len(text)}
+    ends = {0, len(text)}
+    for piece in _PIECE.finditer(shown):
+        own = list(accumulate(map(len, segment(iso(language), piece[0])), initial=piece.start()))[1:]
+        ends.update(own if piece["end"] else own[:-1])
     if not text.isascii():
         ends |= {match.end() for match in _EMOJI_END.finditer(text)}
     ends -= {place for match in _ABBREVIATED.finditer(text) for place in match.span()}

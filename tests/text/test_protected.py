@@ -7,8 +7,10 @@ from unicodedata import normalize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from identity import copying
 
 from seq2see.errors import UserError
+from seq2see.text import protection
 from seq2see.text.model_input import MOST_CARE, ModelInput
 from seq2see.text.plain import characters
 from seq2see.text.protection import DEFAULT_PROTECTION, Protection, keeping
@@ -284,3 +286,21 @@ def test_a_pattern_costs_little_time_or_is_refused(pattern, told):
         return
     with pytest.raises(UserError, match=told):
         keeping(pattern, ["a" * 3_000])
+
+
+@pytest.mark.parametrize("shape", ["`a", "[a](", "$a", "a/"])
+def test_a_long_text_is_searched_for_shapes_once(monkeypatch, shape):
+    """Whatever needs its parts: the cut, the reading, the halves."""
+    searched = []
+
+    class Recorded:
+        def finditer(self, text):
+            searched.append(text)
+            return found(text)
+
+    found = protection._PROTECTED.finditer
+    monkeypatch.setattr(protection, "_PROTECTED", Recorded())
+    translator, text = copying(), f"{shape * 600} once"
+    translator(text, target="fr")
+    longest = [one for one in searched if len(one) > 500]
+    assert longest and len(longest) == len(set(longest))

@@ -147,3 +147,13 @@ def test_a_plain_sentence_is_cut_and_read_as_it_is_and_nothing_is_restored_in_it
 ])
 def test_most_sentences_are_plain(text, plain):
     assert is_plain_sentence(text, None) == plain and not is_plain_sentence(text, frozenset("abc"))
+
+
+def test_a_very_long_line_is_searched_for_sentences_in_pieces_that_end_with_one(monkeypatch):
+    """Because the search takes time that grows with the square of the length."""
+    seen, segment = [], segments.segment
+    monkeypatch.setattr(segments, "segment", lambda language, text: (seen.append(text), segment(language, text))[1])
+    sentences = [f"The owl number {number} lent a ladder to the crow." for number in range(500)]
+    assert cut_sentences(" ".join(sentences), language="en").segments == tuple(sentences)
+    assert cut_sentences("‹" * 12_000 + " a b", language="en").segments[0][-5:] == "‹ a b"
+    assert max(map(len, seen)) < 6_000
