@@ -47,9 +47,12 @@ class Muon(torch.optim.AdamW):
         super().__init__([{"matrices": False, **group} for group in groups], fused=True, **adamw)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for weight in state["state"].values():
-            weight.setdefault("step", torch.zeros(()))  # AdamW looks for it, in the states of matrices too
+        matrices = [weight for weight in state["state"].values() if "step" not in weight]
+        for weight in matrices:
+            weight["step"] = torch.zeros(())  # AdamW looks for it there too
         super().__setstate__(state)
+        for weight in matrices:
+            del weight["step"]  # so that a resumed training saves what one without interruption does
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:

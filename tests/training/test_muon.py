@@ -76,3 +76,14 @@ def test_the_trainer_takes_it_as_the_settings_say(make_trainer):
     assert [group["matrices"] for group in optimizer.param_groups] == [True, False, False]
     assert [group["weight_decay"] for group in optimizer.param_groups] == [0.3, 0.3, 0.0]
     assert all(group["lr"] == 0.02 and group["betas"] == (0.9, 0.97) for group in optimizer.param_groups)
+
+
+def test_a_resumed_optimizer_saves_what_it_was_resumed_from():
+    weights, _, gradients = weights_and_gradients((4, 3), (5,))
+    groups = lambda: [{"params": weights[:1], "matrices": True}, {"params": weights[1:]}]  # noqa: E731
+    optimizer = Muon(groups())
+    take(optimizer, weights, gradients)
+    resumed = Muon(groups())
+    resumed.load_state_dict(optimizer.state_dict())
+    own, again = (one.state_dict()["state"] for one in (optimizer, resumed))
+    assert [list(one) for one in own.values()] == [list(one) for one in again.values()]
