@@ -21,6 +21,7 @@ from functools import reduce
 from itertools import accumulate, groupby
 from typing import Literal
 
+from ..passes.pausing import pause
 from ..text.html_markup import Html
 from .xml_parts import Element, shallow, xml_text
 
@@ -220,6 +221,7 @@ class Paragraph:
     """The items of a paragraph; `texts` are the texts of its segments that have letters."""
 
     def __init__(self, items: Iterable[InlineItem], plain: Path = ()):
+        pause()
         self._parts: list[Segment | list[InlineItem]] = []
         for _, group in groupby(items, lambda item: item.kind == "break"):
             row = list(group)

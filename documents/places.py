@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from seq2see.errors import UserError
+from ..passes.pausing import pause
 from .protocol import MOST_TEXTS, Document
 
 MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: signs that a space precedes do not begin one
@@ -48,6 +49,7 @@ def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = 
     """
     every, count = list[Place](), 0
     for place in places:
+        pause()
         every.append(place)
         count += len(place.texts)
         if count > MOST_TEXTS:
@@ -56,6 +58,7 @@ def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = 
     def write(translations: Sequence[str]) -> bytes:
         each, done, written = iter(translations), 0, [mark]
         for place in every:
+            pause()
             translated = tuple(next(each) for _ in place.texts)
             if translated != place.texts:
                 written += [source[done : place.start], place.written(translated)]

@@ -1,10 +1,11 @@
-"""A hook before each pass of a model, which does nothing unless a program divides the model's time among clients."""
+"""A hook before each pass of a model and each step of work on texts, which does nothing unless a program divides its
+time among clients."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_CALL: ContextVar[Callable[[], None] | None] = ContextVar("before each pass", default=None)
+_CALL: ContextVar[Callable[[], None] | None] = ContextVar("before each pass and step", default=None)
 
 
 class Stopped(Exception):
@@ -13,7 +14,9 @@ class Stopped(Exception):
 
 @contextmanager
 def pausing(call: Callable[[], None]) -> Iterator[None]:
-    """Inside, in this thread, every pass of a model begins with this call, which may wait, or raise `Stopped`."""
+    """Inside, in this thread, every pass of a model and every step of work on texts begins with this call, which may
+    wait, or raise `Stopped`.
+    """
     token = _CALL.set(call)
     try:
         yield
@@ -22,6 +25,6 @@ def pausing(call: Callable[[], None]) -> Iterator[None]:
 
 
 def pause() -> None:
-    """Call this before a pass.  It may raise an exception, so leave the model as it was."""
+    """Call this before a pass or a step.  It may raise an exception, so leave the model as it was."""
     if call := _CALL.get():
         call()

@@ -102,8 +102,11 @@ class Service:
         self.at_end: list[Callable[[], None]] = []  # called by `close`
         self.ready = False  # every model is loaded and has passed a test translation
         self.stopping = False  # every answer is the last on its connection
-        self._threads = ThreadPoolExecutor(2, WORKER)
-        self._markup = ThreadPoolExecutor(1, WORKER)
+        self._threads = ThreadPoolExecutor(1, WORKER)  # load a model
+        self._detecting = ThreadPoolExecutor(1, WORKER)
+        # Prepare texts, by whether they are HTML and long, so that a short one waits for no long one.
+        self._preparing = {(html, long): ThreadPoolExecutor(1, WORKER) for html in (False, True)
+                           for long in (False, True)}
         self._patient = ThreadPoolExecutor(2, WORKER)  # for texts of documents
         self._looks = Turns(MOST_LOOKS)
         self._files = ThreadPoolExecutor(2, WORKER)  # read and write documents
@@ -162,7 +165,7 @@ class Service:
             end()
         for batcher in self._served.batchers.values():
             batcher.close()
-        for threads in (self._threads, self._markup, self._patient, self._files):
+        for threads in (self._threads, self._detecting, self._patient, self._files, *self._preparing.values()):
             threads.shutdown(wait=False, cancel_futures=True)
         self._looks.close()
 
@@ -320,8 +323,9 @@ class Service:
         """
         translator, batcher = self.served.models[name], self.served.batchers[name, options.sampling]
         within = bounded(options, translator, self.settings)
-        long = sum(map(len, texts)) >= LONG_TEXT or request.get("keep") or request.get("glossary")  # these may be slow
-        others = self._markup if format == "html" else self._threads if long else None
+        html, long = format == "html", sum(map(len, texts)) >= LONG_TEXT
+        may_be_slow = html or long or request.get("keep") or request.get("glossary")
+        others = self._preparing[html, long] if may_be_slow else None
         run = partial(_in, self._patient if patient else others)
         job = await run(lambda: translator.prepare(texts, options=within, format=format, **request))
         if not patient:
@@ -441,7 +445,7 @@ class Service:
         """The most probable of the languages; None if there are none."""
         if len(set(languages)) < 2:
             return languages[0] if languages else None
-        return (await _in(self._threads, lambda: detect(text, languages)))[0].language
+        return (await _in(self._detecting, lambda: detect(text, languages)))[0].language
 
 
 def own_codes(source: str | None, target: str | None) -> tuple[str | None, str | None]:
@@ -479,7 +483,7 @@ def as_api_error(error: BaseException) -> APIError:
 async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) -> Result:
     """Run work in a thread, or directly if there is none.
 
-    In a thread it stops at its next pass if this call is cancelled.
+    In a thread it stops at its next pass or step if this call is cancelled.
     """
     if threads is None:
         return work()

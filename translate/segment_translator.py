@@ -19,6 +19,7 @@ import regex
 
 from seq2see.errors import UserError
 from seq2see.rules import SHORT_SOURCE, SHORTEST_SHARE
+from ..passes.pausing import pause
 from ..text.capitals import in_small_letters, in_title_case
 from ..text.html_markup import Html, Markup
 from ..text.model_input import ModelInput
@@ -63,6 +64,7 @@ class WorkLoop(Generic[Result]):
         self.advance(None)
 
     def advance(self, found: list[EngineOutput] | None) -> None:
+        pause()
         try:
             self.work = next(self._steps) if found is None else self._steps.send(found)
         except StopIteration as end:

@@ -17,6 +17,8 @@ from seq2see.serve.apis.v1 import LookBody, look_reply
 from seq2see.serve.app import make_app
 from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.text.segments import cut_sentences
+from seq2see.translate import segment_translator
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 
 CALLER = Caller("10.0.0.1")
@@ -175,9 +177,61 @@ async def test_work_stops_when_nobody_waits(translator, monkeypatch, html):
     await asyncio.wait([task])
     gate.set()
     service.close()
-    for threads in (service._markup, service._looks._threads):
+    for threads in (*service._preparing.values(), service._looks._threads):
         threads.shutdown(wait=True)
     assert task.cancelled() and len(passes) == 1
+
+
+@pytest.mark.anyio
+async def test_work_on_texts_stops_when_nobody_waits(translator, monkeypatch):
+    """At its next step: of a hundred texts of a file the rest are not prepared."""
+    service, gate, entered, cuts = Service({"tiny": translator}), threading.Event(), threading.Event(), []
+
+    def cut(text, **how):
+        cuts.append(text)
+        entered.set()
+        assert gate.wait(20)
+        return cut_sentences(text, **how)
+
+    monkeypatch.setattr(segment_translator, "cut_sentences", cut)
+    lines = "\n".join(f"The {{cat}} {number} did not cross.\n" for number in range(100))
+    task = asyncio.create_task(service.translate_document("a.md", lines.encode(), caller=CALLER, source="en",
+                                                          target="fr"))
+    while not entered.is_set():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait([task])
+    gate.set()
+    service.close()
+    for threads in service._patient.values():
+        threads.shutdown(wait=True)
+    assert task.cancelled() and len(cuts) < 4
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("html", [False, True])
+async def test_a_long_text_keeps_no_short_one_waiting(translator, monkeypatch, html):
+    """Nor the event loop, wherever it is prepared."""
+    service, gate, entered = Service({"tiny": translator}), threading.Event(), threading.Event()
+    prepare = translator.prepare
+
+    def prepared(texts, **how):
+        if len(texts[0]) > 1_000:
+            entered.set()
+            assert gate.wait(20)
+        return prepare(texts, **how)
+
+    monkeypatch.setattr(translator, "prepare", prepared)
+    how = {"format": "html" if html else "text", **ASKED}
+    long = asyncio.create_task(service.translate(["The cat. " * 200], **how))
+    while not entered.is_set():
+        await asyncio.sleep(0.01)
+    for more in ({}, {"keep": "c.t"}, {"format": "html"}):
+        [short] = await service.translate(["The cat did not cross."], **{**ASKED, **more})
+        assert short.text and not long.done()
+    gate.set()
+    await long
+    service.close()
 
 
 @pytest.mark.anyio
