@@ -27,6 +27,7 @@ FIELDS_BYTES = 100_000  # of a form, beside its file
 KEY_IN_BODY = ("/translate", "/detect", "/suggest", FILES)  # of LibreTranslate's clients
 LOOKS = ("/v1/look", "/v1/inside")
 WORK = ("/", "/translate", "/v1/translate", *LOOKS)  # what waits in queues
+SILENCE_SECONDS = 10  # after which a body that does not arrive is given up
 LINGER_BYTES, LINGER_SECONDS = 2**26, 10  # of a body that is too large, after the answer
 # Gradio's page needs inline scripts and styles, but all from its own site: nothing else may be loaded.
 GRADIO_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
@@ -90,7 +91,8 @@ class RequestChecks:
                 log_failure(error)
                 error = APIError(500, "failed", "internal server error: the request failed; see the server's log")
             self.service.metrics.count(error)
-            if error.code.startswith("key_") and (page or scope["path"] in self.guarded or is_from_page(request)):
+            if (error.code.startswith("key_") and (page or scope["path"] in self.guarded or is_from_page(request))) or (
+                    error.code == "wrong_keys" and page and request.method == "GET"):  # the right one is still accepted
                 error.status = 401
                 # A browser asks for the key, once.
                 error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
@@ -216,9 +218,14 @@ class UnreadBody:
     async def next(self) -> bytes:
         """The next chunk.
 
-        Raises ClientDisconnect if the client has disconnected.
+        Raises ClientDisconnect if the client has disconnected, and APIError (408) if it sends nothing.
         """
-        message = await self.receive()
+        try:
+            async with asyncio.timeout(SILENCE_SECONDS):
+                message = await self.receive()
+        except TimeoutError:
+            raise APIError(408, "too_slow", f"nothing of the body arrived for {SILENCE_SECONDS} seconds: send it again",
+                           headers={"Connection": "close"}) from None
         if not message.get("more_body", False):
             self._end.set()
         if message["type"] == "http.disconnect":

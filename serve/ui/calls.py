@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,6 +30,7 @@ class CheckedCalls:
 
     def __init__(self, app: ASGIApp, blocks: gr.Blocks):
         self.app = app
+        self.blocks = blocks
         self.functions = blocks.fns
         self.names = {str(one.api_name): one for one in blocks.fns.values()}
 
@@ -43,6 +45,8 @@ class CheckedCalls:
             if kind in CALLS:
                 self._check(sent, "" if kind == "queue" else name)
             receive = replay_body(body, receive)
+        elif kind in ("queue", "call") and not self._waits_for(scope, name):
+            raise APIError(404, "not_found", "there is no such session of the page, or its call has ended")
         refusals: list[APIError] = []
 
         async def send_status(message: Message) -> None:
@@ -55,6 +59,11 @@ class CheckedCalls:
             await self.app(scope, receive, send_status)
         finally:
             REFUSALS.reset(token)
+
+    def _waits_for(self, scope: Scope, name: str) -> bool:
+        """Whether Gradio has results for a session, or for a call by its id; it would break off its answer if not."""
+        [session] = parse_qs(scope["query_string"].decode()).get("session_hash", [name.rpartition("/")[2]])[-1:]
+        return name == "status" or session in self.blocks._queue.pending_messages_per_session
 
     def _check(self, sent: Any, name: str) -> None:
         """APIError for a call of no function, or with another number of arguments than it has; in `call/v2/`, which

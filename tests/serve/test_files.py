@@ -18,6 +18,7 @@ from serving import Stub, counters, running, stub_server, translate, written
 from seq2see.documents import formats
 from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions
 from seq2see.errors import UserError
+from seq2see.serve import request_checks
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
 from seq2see.serve.apis import translate_file
@@ -368,6 +369,14 @@ def test_slow_uploads_leave_room_for_others_and_end(guarded, monkeypatch):
         with arriving(guarded, 1) as [slow]:
             assert b" 408 " in slow.recv(100)
         assert send(client, **in_form).status_code == 200
+
+
+def test_half_an_upload_is_given_up_when_nothing_more_comes(guarded, monkeypatch):
+    monkeypatch.setattr(request_checks, "SILENCE_SECONDS", 0.2)
+    with httpx.Client(base_url=guarded) as client, arriving(guarded, translate_file.MOST_OF_ONE) as halves:
+        for one in halves:
+            assert b" 408 " in one.recv(100)
+        assert send(client, fields={"api_key": KEY}).status_code == 200
 
 
 def test_an_unfinished_upload_is_forgotten(client):

@@ -77,6 +77,13 @@ def test_arguments_may_be_named(server, translator):
     assert json.dumps(translator("The cat.", target="fr").text) in events
 
 
+@pytest.mark.parametrize("path", ["queue/data?session_hash=nobody", "queue/data", "call/translate/nobody",
+                                  "call/v2/translate/nobody"])
+def test_an_unknown_session_is_refused_in_one_line(server, caplog, path):
+    answer = httpx.get(f"{server.url}/ui/gradio_api/{path}", timeout=60)
+    assert answer.status_code == 404 and "\n" not in answer.json()["error"] and not caplog.records
+
+
 def test_of_a_failing_handler_nothing_is_logged_but_the_type_of_its_error(server, monkeypatch, capfd, caplog):
     async def fail(*given, **more):
         raise ValueError("secret")
