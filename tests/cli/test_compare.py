@@ -161,7 +161,8 @@ def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, 
     (["--html", "x.html", "--against", "B"], "--html FILE needs one target language: give --to fr"),
     (["--html", "no/x.html", "--against", "B", "--to", "fr"], "cannot write no/x.html"),
 ])
-def test_a_mistake_of_the_page_is_one_line(command, folders, table, tmp_path, arguments, said):
+def test_a_mistake_of_the_page_is_one_line(command, folders, table, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
     arguments = [folders[1] if one == "B" else one for one in arguments]
     code, _, err = command("evaluate", folders[0], "--data", table, "--engine", "torch", *arguments)
     assert code and said in err.splitlines()[-1] and "Traceback" not in err
