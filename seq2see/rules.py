@@ -42,6 +42,11 @@ REFERRING_PRONOUNS = {  # of the third person: their translation depends on thei
 COUNTERPARTS = {  # of a plain character: others that are read as it
     "-": "‐‑‒−", "—": "―", "'": "‘’ʼ′´", '"': "“”„″«»", ".": "。", ",": "、،", ";": "؛", "?": "؟"
 }
+QUOTED = (  # words between single quotation marks; apostrophes are none: 'tis, the '90s, rock 'n' roll, the dogs' house
+    r"""(?<=^|[\s(\["“„«—–-])['‘‚](?!(?:[Tt]is|[Tt]was|[Ee]m|[Nn]|[Tt]il|[Cc]ause)[^\p{L}]|\p{Nd}\p{Nd}s?(?![\p{L}\p{N}]))"""
+    r"""(?=[^\s'‘’‚])(?:[^\n‘‚]{0,400}?(?<=[\p{L}\p{N}.,!?…;:)\]"”*—–-])(?<!['’][Nn])(?!(?<=s|in)['’]\s[\p{L}\p{N}])"""
+    r"""|[^\n‘‚]{0,400}?(?<=s|in))['’‘](?![\p{L}\p{N}])"""
+)
 ABBREVIATION_LETTERS = 4  # at most, of a word in capitals
 SHORT_SOURCE = 64  # tokens; shorter sentences are never split, however short those in training were
 SHORTEST_SHARE = 0.6  # of the source's letters: a translation with fewer has lost a clause

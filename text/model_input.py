@@ -133,7 +133,7 @@ class ModelInput:
             seen[words] += 1
             held = bool(prefix) and part.kind in spare and seen[words] <= len(_found(words, prefix))
             left_out = part.kind not in spare or care == MOST_CARE or held
-            stand_in = protection.conjunction if part.kind == "sign" else "" if left_out else next(spare[part.kind], "")
+            stand_in = part.written if part.kind == "sign" else "" if left_out else next(spare[part.kind], "")
             unit = stand_in.isdigit() and not care and _UNIT.search(words)
             stand_ins.append(f"{stand_in} {unit[1] or unit[2]}" if unit else stand_in)
         made = cls(text, "", tuple(parts), tuple(stand_ins), care, prefix, protection, tuple(breaks), forced, unforced)

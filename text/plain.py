@@ -7,6 +7,7 @@ the look of a text but not its meaning, and records the origin of each character
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ from unicodedata import category, normalize
 
 import regex
 
-from seq2see.rules import COUNTERPARTS
+from seq2see.rules import COUNTERPARTS, QUOTED
 
 INVISIBLE = (  # formats and controls; not the joiners inside words of scripts that need them
     r"(?:(?![\u200c\u200d])[[\p{DI}\p{Cf}\p{Cc}]--[\s\x1c-\x1f]--\p{Prepended_Concatenation_Mark}]"
@@ -30,6 +31,8 @@ _ODD = regex.compile(
     rf"|(?P<apostrophe>{APOSTROPHE})", regex.V1)
 _ODD_ASCII = regex.compile(r"[\x00-\x1f\x7f&]|\.\.|[!?]{2}")
 DOTS = "..."
+_QUOTATION = re.compile("[\"“”„«»]")
+_QUOTED = regex.compile(QUOTED)
 _READ_AS = {"invisible": "", "asks": "?", "shouts": "!", "space": " ", "dots": DOTS, "range": "-", "dash": "—",
             "apostrophe": "'"}
 _COUNTERPARTS = str.maketrans({char: plain for plain, chars in COUNTERPARTS.items() for char in chars})
@@ -81,6 +84,17 @@ def plain(text: str, known: frozenset[str] | None = None) -> PlainText:
         done = end
     places = (place for piece, place in pieces for _ in piece)
     return PlainText("".join(piece for piece, _ in pieces), (*places, len(text)))
+
+
+def double_quoted(text: str) -> str:
+    """The text at the same length, with double quotation marks for pairs of single ones."""
+    return _QUOTED.sub(lambda found: f"“{found[0][1:-1]}”", text) if "'" in text or "’" in text or "‘" in text else text
+
+
+def is_paired(text: str) -> bool:
+    """Whether there are quotation marks, and each may have its pair."""
+    count = len(_QUOTATION.findall(text))
+    return count > 0 and count % 2 == 0
 
 
 @lru_cache(4096)

@@ -28,7 +28,7 @@ from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from .capitals import in_capitals
 from .glossary import Glossary
-from .plain import RANGE, SPACE, counterpart, plain
+from .plain import RANGE, SPACE, counterpart, double_quoted, plain
 
 Span = tuple[int, int]
 Kind = Literal["name", "number", "mark", "space", "aside", "sign", "term"]
@@ -149,7 +149,7 @@ class ProtectedPart:
     - `mark`: left out.  `inside` is the span after it (`opens`) or before it; None for a mark that stands alone.
     - `space`: read as a single space.
     - `aside`: several words in brackets (at `inside`), translated separately.
-    - `sign`: a sign for *and*, read as this word.
+    - `sign`: read as `written`, and not restored: a sign for *and*, or one of two single quotation marks.
     - `term`: a term of the glossary; its translation is `written`.
     """
 
@@ -254,14 +254,18 @@ class Protection:
         if not shapes and text.isascii() and not _MAY_WRAP.search(text) and not _HAS_LAYOUT.search(text) and (
                 self.known is None or self.known.issuperset(text)):
             return ()
-        joining = [ProtectedPart(match.span(), "sign")
+        joining = [ProtectedPart(match.span(), "sign", written=self.conjunction)
                    for match in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
         parts = _paired(text, [*joining, *without(joining, shapes)])
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         bare = _BETWEEN.sub("-", bare)
         if self.known is not None and (_MAY_WRAP.search(bare) or not self.known.issuperset(bare)):
-            wraps = self._inside(bare, list(_wraps(bare, (0, len(bare)))))
+            quoted = double_quoted(bare)
+            wraps = self._inside(quoted, list(_wraps(quoted, (0, len(quoted)))))
             parts = wraps + without(wraps, parts)
+            if '"' in self.known:
+                parts += without(parts, (ProtectedPart((place, place + 1), "sign", written='"')
+                                         for place, char in enumerate(quoted) if char != bare[place]))
             if self.asides:
                 pairs = (ProtectedPart(match.span("aside"), "aside", match.span("inside"))
                          for match in _PAIR.finditer(bare))

@@ -18,7 +18,7 @@ from sentencex import segment
 
 from seq2see.rules import EARLY_WORDS, REFERRING_PRONOUNS
 from ..tokenizer.language_codes import iso
-from .plain import INVISIBLE
+from .plain import INVISIBLE, double_quoted
 from .protection import DEFAULT_PROTECTION, EMOJI, ProtectedPart, Protection, Span
 
 _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
@@ -256,7 +256,7 @@ def _cells(line: str, protection: Protection) -> list[str]:
         return _TABS.split(line)
     if protection.known is None or not _MAY_CUT.search(line):
         return [line]
-    cuts = [found.span("cut") for found in _CELLS.finditer(protection.masked(line, "@")) if found["cut"]]
+    cuts = [found.span("cut") for found in _CELLS.finditer(double_quoted(protection.masked(line, "@"))) if found["cut"]]
     places = [0, *(place for span in cuts for place in span), len(line)]
     return [line[start:end] for start, end in pairwise(places)]
 
@@ -265,7 +265,7 @@ def _sentences(text: str, language: str, protection: Protection) -> list[str]:
     """Sentences by sentencex, with all spaces as ASCII, because some others (`C .`) make it panic; in pieces, because
     its time grows with the square of the length.
     """
-    shown = protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text)))
+    shown = double_quoted(protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text))))
     ends = {0, len(text)}
     for piece in _PIECE.finditer(shown):
         own = list(accumulate(map(len, segment(iso(language), piece[0])), initial=piece.start()))[1:]

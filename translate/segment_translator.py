@@ -24,7 +24,7 @@ from ..text.capitals import in_small_letters, in_title_case
 from ..text.html_markup import Html, Markup
 from ..text.model_input import ModelInput
 from ..text.placing import Alignment
-from ..text.plain import length
+from ..text.plain import is_paired, length
 from ..text.protection import DEFAULT_PROTECTION, Protection, Span, keeping
 from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
 from ..text.warnings import is_far_shorter
@@ -282,7 +282,8 @@ class SegmentTranslator:
         bracketed = yield from together([
             self._passage(self._cut(reading.text[slice(*span)]), ()) for span in reading.bracketed])
         begun = replace(self.options, prefix=(*self.options.prefix, *start)) if start else self.options
-        if reading.has_terms and not begun.sampling:  # any beam may have them
+        may_lose = reading.has_terms or is_paired(reading.model_input)
+        if may_lose and not begun.sampling:  # any beam may have the terms, or both marks of a quotation
             begun = replace(begun, alternatives=max(begun.alternatives or 1, begun.num_beams or 1))
         written, *alone = self._written((yield [(ids, begun), *((each, self.options) for each in asides)]))
         known = dict(zip(reading.asides, (one[0].text for one in alone), strict=True))
@@ -297,6 +298,8 @@ class SegmentTranslator:
         begins = _capitalised if reading.text[:1].isupper() and reading.model_input[:1].islower() else str
         texts = [(one, reading.restored(begins(one.text), known)) for one in written if one.text.strip()]
         restored = self._distinct(with_fields(one, text=text) for one, text in texts if text is not None)
+        if is_paired(reading.model_input):
+            restored = tuple(one for one in restored if is_paired(one.text)) or restored
         cut = Cut.at(reading.text, reading.breaks)
         count = len(cut.segments)
         complete = tuple(self._laid_out(one, cut) for one in restored if self._keeps_sentences(one.text, count))

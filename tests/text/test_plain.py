@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.text.plain import characters, length, plain
+from seq2see.text.plain import characters, double_quoted, is_paired, length, plain
 from seq2see.tokenizer.words import split_words
 
 KNOWN = characters(frozenset(["the", "cat", "café", "...", '"', "—"]))
@@ -27,6 +27,23 @@ def test_it_is_read_as_the_writer_meant_it(text, read):
 
 def test_without_a_list_of_known_characters_only_what_nobody_sees_changes():
     assert plain("so…\u00a0“ﬁrst”\u00ad").text == "so… “ﬁrst”"
+
+
+@pytest.mark.parametrize(("text", "quoted"), [
+    ("‘I know,’ he said, ‘now.’", "“I know,” he said, “now.”"), ("Why 'no?'", "Why “no?”"),
+    ("‚So‘, he said", "“So”, he said"),
+    ("'It is the dogs' house,' he said.", "“It is the dogs' house,” he said."), ("'The dogs' ran", "“The dogs” ran"),
+    ("'I'm goin' now,' he said", "“I'm goin' now,” he said"), ("'Fish 'n' chips'!", "“Fish 'n' chips”!"),
+])
+def test_single_quotation_marks_are_read_in_pairs(text, quoted):
+    assert double_quoted(text) == quoted
+    assert is_paired(quoted) and not is_paired(quoted.replace("“", "", 1)) and not is_paired("I know.")
+
+
+@pytest.mark.parametrize("text", ["The dogs' and cats' house", "rock 'n' roll", "'Tis late, 'tis true", "the '90s' end",
+                                  "5' by 6'", "I don't", "'I know", "Tell 'em it's James'"])
+def test_apostrophes_are_no_quotation_marks(text):
+    assert double_quoted(text) == text
 
 
 @given(TEXTS)

@@ -191,6 +191,8 @@ SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
      "Je suis triste 😀 ou bien très las ce soir."),
     ("My work/life is here.", "My work is here.", "Le travail est ici.", "Le travail/life est ici."),
     ('Close the "gate" now.', "Close the gate now.", "Fermez la porte ici.", 'Fermez la "porte" ici.'),
+    ("‘I see it,’ he said.", '"I see it," he said.', "« Je le vois », dit-il.", "« Je le vois », dit-il."),
+    ("Close the ‘window’.", "Close the window.", "Fermez la fenêtre.", "Fermez la ‘fenêtre’."),
     ("Wait… I am…", "Wait... I am...", "Attends... Je suis.", "Attends… Je suis…"),
 ])
 def test_marks_go_round_the_model(text, read, written, restored):
@@ -233,7 +235,7 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
 
 @pytest.mark.parametrize("part", [
     "(a", "*a ", "<a ", "<a></b>", "a(b)", "#a", '"a ', "a.b", "你 ", "_a ",
-    "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a", '[a b="c" ',
+    "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a", '[a b="c" ', "'a ",
 ])
 def test_its_time_is_linear(part):
     text = part * 2_000

@@ -58,6 +58,7 @@ def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
     ("Q: Why?\nA: So.", ["Why?", "So."]), ("fix(api): go", ["go"]), ("Signed-off-by: Al", ["Al"]), ("PS: go", ["go"]),
     ("RT @x: go", ["go"]), ("[12:04] Mary: go", ["Mary", "go"]), ("a) go\nb. run\nA) sit", ["go", "run", "sit"]),
     ("A. Lee ran.", ["A. Lee ran."]), ("I see only one thing: rain.", ["I see only one thing: rain."]),
+    ("‘I ran. I fell,’ he said.", ["‘I ran. I fell,’ he said."]), ("He said: 'No.'", ["He said: 'No.'"]),
     ('He said: "No."', ['He said: "No."']), ('LATE: "No."', ["LATE", '"No."']),
     ("{{ a | b }}{c - d} go", ["{{ a | b }}{c - d} go"]),
     ("| Name | My age |\n|:--|--:|\n| Al | 5 |", ["Name", "My age", "Al"]),

@@ -101,6 +101,11 @@ def test_what_is_whole_stays_together_and_is_translated_once(made):
     assert len(translator.engine.calls) == 1
 
 
+def test_a_hypothesis_with_both_marks_of_a_quotation_comes_first(made):
+    translator = made(lambda text, rank: text if rank else text.replace('"', "", 1))
+    assert translator('"The cat is here," he said.', num_beams=2).text.count('"') == 2
+
+
 def test_only_the_segment_that_lost_something_is_cut(made):
     def write(text, rank):
         return first_alone(text, rank) if "fit" in text else text

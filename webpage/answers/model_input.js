@@ -3,7 +3,7 @@
 import { RULES } from "../data.js";
 import { splitWords } from "../model/words.js";
 
-const { ABBREVIATION_LETTERS, COUNTERPARTS } = RULES;
+const { ABBREVIATION_LETTERS, COUNTERPARTS, QUOTED } = RULES;
 const SPACES = "\u00a0\u2000-\u200a\u202f\u3000";
 
 // The text with plain quotation marks, dashes and spaces for those that the model has never read; text wholly in
@@ -11,10 +11,14 @@ const SPACES = "\u00a0\u2000-\u200a\u202f\u3000";
 export function readAs(text, known) {
   const all = Object.entries({ ...COUNTERPARTS, " ": SPACES })
     .map(([plain, others]) => [plain, new RegExp(`[${others}]`, "gu")]);
+  const quoted = known?.has('"') ? doubleQuoted(text) : text;
   const read = all.reduce((read, [plain, others]) =>
-    read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), text);
+    read.replace(others, (own) => known?.has(own) || known && !known.has(plain) && plain === "—" ? own : plain), quoted);
   return inCapitals(text) ? inLowerCase(read) : read;
 }
+
+// The text with double quotation marks for pairs of single ones.
+export const doubleQuoted = (text) => text.replace(new RegExp(QUOTED, "gu"), (found) => `“${found.slice(1, -1)}”`);
 
 // Text wholly in capitals, as `text/capitals.py` has it.
 export function inCapitals(text) {

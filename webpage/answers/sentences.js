@@ -2,6 +2,7 @@
 
 import { RULES } from "../data.js";
 import { EMOJI, MARK, keptParts, masked } from "./kept_parts.js";
+import { doubleQuoted } from "./model_input.js";
 
 const { EARLY_WORDS, REFERRING_PRONOUNS } = RULES;
 const PLACES = [/(?<=[.!?…]['"”’»)]*)\s+/g, /(?<=[,;:–—])\s+/g, /\s+/g, /(?=.)/gu];  // to cut at, best first
@@ -25,7 +26,7 @@ const hasWords = (text) => /\p{L}/u.test(masked(text));
 // The sentences of a line.
 function sentencesOf(line, ends) {
   const shown = line.replace(/(?![\0-\x7f])\p{White_Space}/gu, " ").replace(ELLIPSIS, ".");
-  const places = new Set([0, ...ends.of(masked(shown))]);
+  const places = new Set([0, ...ends.of(doubleQuoted(masked(shown)))]);
   for (const { index, 0: { length } } of line.matchAll(EMOJI_END)) places.add(index + length);
   for (const { index, 0: { length }, 1: gap } of line.matchAll(ABBREVIATED)) {
     places.delete(index + length);
