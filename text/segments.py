@@ -26,7 +26,7 @@ _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path thr
     r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
 _CODE = r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: f(api):
 _MARKS = re.compile(  # of lists, headings, quotations and speech
-    rf"\s*(?:(?:[-*•>#–—]+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z))*")
+    rf"\s*(?:(?:[-*•>#–—]+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_]))*")
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
@@ -34,7 +34,7 @@ _HEAD = regex.compile(rf"{_BLANK.pattern}|[-–—]+\s+", regex.V1)  # white spa
 _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
 _EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}})")  # so does an emoji after some words
 _PIECE = regex.compile(r"(?s).{1,5000}(?:(?P<end>(?<=[.!?…。！？।॥])\s)|\Z)|.{5000}")  # of a very long line
-_MAY_CUT = re.compile(r":[\s*]|:\Z|\s[-–—―&]|\||___|\.{5}")
+_MAY_CUT = re.compile(r":[\s*]|:\Z|\s[-–—―&]|\S(?:—|--)[^\W\d_]|\||___|\.{5}")
 _ABBREVIATED = regex.compile(  # St. in; e.g. near
     r"\b(?:\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\p{L}\.\p{L})\.\K\s+(?=\p{Ll})")
 _TABS = re.compile(r"(?<=[^\t])(\t+)(?=[^\t])")
@@ -44,6 +44,7 @@ _CELLS = regex.compile(  # what stands between parts of a line: columns, blanks 
     rf"""\([^()]*\)|\{{[^{{}}]*\}}|"[^"]*"|“[^“”]*”
     |(?P<cut>\s*(?:(?<!\S)\|+(?!\S)|_{{3,}}|\.{{5,}})\s*|(?<=;)\s+(?={_LABEL}:(?:\s|$)))
     |(?P<cut>(?<=\S)\s+(?:[-–—―]|&[nm]dash;)\s+)(?=\S)(?!(?<=\d\s+\S\s+)\d)
+    |(?P<cut>(?<=[\p{{L}}.,!?…])(?:—|--)(?=\p{{L}}))
     |(?:^|(?<=[;.!?…|_\s]\s))(?!{_CODE})
      (?:{_NAMED}(?P<cut>:\*{{0,3}}(?:\s+|$))|{_LABEL}(?P<cut>:(?:\s+|$))(?![\p{{Cf}}]*["“«„]))""", regex.VERBOSE)
 _DOTS = re.compile(r"\.\.|…")

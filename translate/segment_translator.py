@@ -42,7 +42,7 @@ LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts hav
 )
 
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphen, spaces without width
-_CONTINUES = regex.compile(r"[^\S\n]*(?:[-–—―:]|&[nm]dash;)[^\S\n]+")  # in a line, what a part of it stands after
+_CONTINUES = regex.compile(r"[^\S\n]*(?:[-–—―:]|&[nm]dash;)[^\S\n]+|—|--")  # in a line, what a part of it stands after
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")

@@ -21,7 +21,7 @@ PARTS = """The owl ran.|It was tired.|They met Dr. J. R. Lee, e.g. in St. Gallen
 Wait ... I know. . . . Really ?! Yes!|"Is it?" he asked.|See https://example.org/A.html?Q=1. Then www.x.org/B!
 Write to a.b@c.org. Or open read.me.txt.|Version: v1.2.3|Size: 5 GHz|Hello {name}. You have %d new mails.
 #tag @user 😀 So it is 😀 He left :-)|彼は行った。彼女は来た。|...|12345|* 2. An item|(He ran. She sat.) It rained.
-'Tis late.' Tom's dog.|‘I ran. I fell,’ he said. Why?
+'Tis late.' Tom's dog.|‘I ran. I fell,’ he said. Why?|—Is he? —He is.
 'Is it the dogs' house? No.' He left.|C . D ! E|x → y|&amp; co.|a) go\\nb. run
 I’d rather not.\u00a0They did\u202f!|A.\tB.\tC.|a.b@c.org|It is 5" long. The cat said "No." Yes.
 The town fell in 44 B.C. Tom left.|She is a Ph.D. He knows. In the year 44 B.C. Tom left."""
