@@ -1,5 +1,5 @@
 """Files to translate: each format gives the texts of a file, and the file again with their translations.
 
-Imports text and tokenizer.
+Imports text, tokenizer and passes.
 Begin with `formats.py`, then `protocol.py`.
 """

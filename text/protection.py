@@ -24,10 +24,10 @@ from unicodedata import category, normalize
 import regex
 
 from seq2see.errors import UserError
-from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from .capitals import in_capitals
 from .glossary import Glossary
+from .kept_words import KeptWords
 from .plain import RANGE, SPACE, counterpart, double_quoted, plain
 
 Span = tuple[int, int]

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from seq2see.rules import MOST_ODDS
 from ..text.capitals import in_capitals
 from ..text.glossary import Glossary, occurrences
+from ..text.kept_words import KeptWords
 from ..text.plain import characters, plain
 from ..text.protection import Protection
 from ..text.segments import is_plain_sentence
 from ..text.warnings import is_far_shorter, letters, may_not_stay
-from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions

@@ -22,13 +22,13 @@ from seq2see.rules import SHORT_SOURCE, SHORTEST_SHARE
 from ..passes.pausing import pause
 from ..text.capitals import in_small_letters, in_title_case
 from ..text.html_markup import Html, Markup
+from ..text.kept_words import KeptWords
 from ..text.model_input import ModelInput
 from ..text.placing import Alignment
 from ..text.plain import is_paired, length
 from ..text.protection import DEFAULT_PROTECTION, Protection, Span, keeping
 from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
 from ..text.warnings import is_far_shorter
-from ..tokenizer.kept_words import KeptWords
 from ..tokenizer.language_codes import iso
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec

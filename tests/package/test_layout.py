@@ -27,7 +27,7 @@ MAY_IMPORT = {
         "lens", "text", "tokenizer", "webpage", "passes", "atomic", "errors", "folders", "importing", "rules",
         "streams", "validation",
     },
-    "documents": {"documents", "text", "tokenizer", "errors", "streams"},
+    "documents": {"documents", "passes", "text", "tokenizer", "errors", "streams"},
     "translate": {
         "translate", "lens", "text", "tokenizer", "passes", "modeling", "errors", "folders", "importing",
         "json_files", "manifest", "memory", "pretrained", "rules", "validation",
