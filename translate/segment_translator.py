@@ -295,7 +295,8 @@ class SegmentTranslator:
                  known: Mapping[Span, str] = MappingProxyType({})) -> WorkGenerator[Passage]:
         """A segment with the engine's output, restored or translated again; `known` are the translations of its asides.
         """
-        begins = _capitalised if reading.text[:1].isupper() and reading.model_input[:1].islower() else str
+        first, read_first = reading.text[:1], reading.model_input[:1]
+        begins = _capitalised if first != read_first == first.lower() else str
         texts = [(one, reading.restored(begins(one.text), known)) for one in written if one.text.strip()]
         restored = self._distinct(with_fields(one, text=text) for one, text in texts if text is not None)
         if is_paired(reading.model_input):

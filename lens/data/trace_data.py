@@ -137,14 +137,15 @@ class TraceData:
         """The tokens with the texts that a reader knows; of a word with a stand-in, the first token has all of it."""
         if self.replaced is None:
             return tokens
+        read_text, own_text = (texts[not source] for texts in ((self.source_text, self.target_text), self.texts))
+        if len(read_text) == len(own_text):  # other capitals or marks
+            return [replace(token, text=own_text[token.start:token.end])
+                    if token.text == read_text[token.start:token.end] else token for token in tokens]
         read, own = self.source_words if source else self.target_words, self.words(source=source)
         found, before = list[TokenSpan](), None
         for token in tokens:
             if token.word is not None and read[token.word].text != (word := own[token.word].text):
-                if word.isupper() and word.casefold() == read[token.word].text.casefold():
-                    text = token.text.upper()
-                else:
-                    text = " " * token.text.startswith(" ") + word if token.word != before else ""
+                text = " " * token.text.startswith(" ") + word if token.word != before else ""
                 token = replace(token, text=text)
             found.append(token)
             before = token.word

@@ -27,7 +27,8 @@ def test_gradios_client_translates(client, translator):
     found = client.predict(TEXT, "en", "de", 2, api_name="/translate")
     result = translator(TEXT, target="de", alternatives=2)
     assert found == {"translation": result.text, "alternatives": [result.hypotheses[1].text], "unknown_words": [],
-                     "one_by_one": False, "finished": result.hypotheses[0].finished, "source": "en", "target": "de"}
+                     "one_by_one": False, "finished": result.hypotheses[0].finished, "source": "en", "target": "de",
+                     "warnings": [*result.warnings]}
     assert client.predict("The zebra.", api_name="/translate")["unknown_words"] == ["zebra"]
 
 

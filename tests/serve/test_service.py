@@ -203,8 +203,7 @@ async def test_work_on_texts_stops_when_nobody_waits(translator, monkeypatch):
     await asyncio.wait([task])
     gate.set()
     service.close()
-    for threads in service._patient.values():
-        threads.shutdown(wait=True)
+    service._patient.shutdown(wait=True)
     assert task.cancelled() and len(cuts) < 4
 
 

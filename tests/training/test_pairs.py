@@ -395,7 +395,7 @@ def test_a_language_is_the_same_in_any_case_with_a_hyphen_or_an_underscore(tmp_p
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("names", [("fr-FR", "pt_BR"), ("fr", "translation1"), ("DE", "ita")])
+@pytest.mark.parametrize("names", [("fr", "translation1"), ("DE", "ita")])
 def test_columns_named_by_other_languages_are_refused_and_not_taken_in_order(tmp_path, kind, names):
     path = table(tmp_path, kind, names)
     with pytest.raises(UserError, match=r"line 1: .*\bpt.*data\.source and data\.target") as caught:
@@ -511,7 +511,7 @@ def test_a_first_pair_with_a_word_of_headers_is_a_pair(tmp_path, first):
 
 def test_a_later_record_with_other_keys_is_a_fault_and_not_read_in_order(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"pt": "bom", "fr": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")
+    path.write_text('{"pt": "bom", "fr": "bon"}\n{"de": "Katze", "ita": "gatto"}\n', "utf-8")
     with pytest.raises(UserError, match="line 2: no text for pt, fr"):
         read(path)
 

@@ -91,8 +91,7 @@ def test_the_search_is_that_of_transformers(kind):
 def test_what_else_a_checkpoint_says_of_generating_is_not_heard(num_beams):
     translator = Translator(*tiny.make("seq2see"))
     own, expected = translator.model.generation_config.to_dict(), translator(SENTENCES[:2], num_beams=num_beams)
-    for said in ({"max_time": 1e-9}, {"stop_strings": ["a"]}, {"cache_implementation": "static"},
-                 {"sequence_bias": [[[394], -9.0]]}):
+    for said in ({"max_time": 1e-9}, {"stop_strings": ["a"]}, {"cache_implementation": "static"}):
         translator.model.generation_config = before = GenerationConfig(**own | said)
         assert translator(SENTENCES[:2], num_beams=num_beams) == expected
         assert translator.model.generation_config is before

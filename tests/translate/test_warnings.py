@@ -138,10 +138,11 @@ def test_servers_say_them():
 
 
 def test_the_browser_has_the_same_rules():
-    draw = """([texts, pairs]) => [texts.map((one) => s2s_warnings.mayNotStay(one)),
-        texts.map((one) => s2s_warnings.letters(one)), pairs.map((both) => s2s_warnings.isFarShorter(...both))]"""
-    texts, pairs = [*COPIED, *KEPT, *(text for pair in BRIEF for text in pair)], [*BRIEF, *SHORT]
+    draw = """(pairs) => pairs.map(([text, written]) =>
+        s2s_warnings.warningsOf([{ text, hypotheses: [{ text: written }] }], { finished: true }, ["en", "fr"]))"""
+    copies = [*COPIED, *KEPT, *(text for pair in BRIEF for text in pair)]
+    pairs = [*zip(copies, copies, strict=True), *BRIEF, *SHORT]
     with Node("warnings") as node:
-        found = node.evaluate(draw, [texts, pairs])
-    assert found == [[may_not_stay(text) for text in texts], [letters(text) for text in texts],
-                     [is_far_shorter(*pair) for pair in pairs]]
+        found = node.evaluate(draw, pairs)
+    assert found == [["unchanged"] * (letters(text) == letters(written) and may_not_stay(text))
+                     + ["too_short"] * is_far_shorter(text, written) for text, written in pairs]

@@ -15,7 +15,7 @@ import { Forced } from "./forced_pass.js";
 import { arithmetic, layers, near, patch, positions, replay, tree, words } from "./lab_answers.js";
 import { machineOf } from "./machine_answer.js";
 import { Network, headsOff } from "../model/network.js";
-import { recordOf } from "./trace_record.js";
+import { labels, recordOf } from "./trace_record.js";
 import { OPTIONS, translated } from "./translations.js";
 import { inCaseOf, unknownWords } from "./model_input.js";
 import { SentenceEnds } from "./sentence_ends.js";
@@ -97,12 +97,16 @@ async function traceOf(model, part, request, pause) {
 }
 
 // The text as it was sent and its translation, where the model has read other marks, or capitals in lower case.
-function asSent({ text, read }, { target_text: target, words }) {
+function asSent({ text, read }, { source_text: source, target_text: target, words, ...tokens }) {
   if (text === read) return {};
-  const inCase = inCaseOf(text, read);
-  const from = (whole) => (one) => one.word === null ? one : { ...one, text: [...whole].slice(one.start, one.end).join("") };
-  const shown = Object.entries(words).map(([side, all]) => [side, all.map(from(side === "source" ? text : inCase(target)))]);
-  return { texts: { source: text, target: inCase(target) }, words: Object.fromEntries(shown) };
+  const own = { source: [...text], target: [...inCaseOf(text, read)(target)] };
+  const within = (whole) => ({ start, end }) => [...whole].slice(start, end).join("");
+  const bySide = (make) => Object.fromEntries(Object.keys(words).map((side) =>
+    [side, make(side, within(side === "source" ? own.source : own.target), within(side === "source" ? source : target))]));
+  return { texts: { source: text, target: own.target.join("") },
+    words: bySide((side, inOwn) => words[side].map((one) => one.word === null ? one : { ...one, text: inOwn(one) })),
+    labels: bySide((side, inOwn, inRead) => labels(tokens[side].map((token) =>
+      token.text === inRead(token) ? { ...token, text: inOwn(token) } : token))) };
 }
 
 class Model {

@@ -14,11 +14,11 @@ export function warningsOf(parts, best, [from, to]) {
   return Object.keys(found).filter((name) => found[name]);
 }
 
-export const isFarShorter = (text, written) => length(written) < FAR_SHORTER * (length(text) - BRIEF);
+const isFarShorter = (text, written) => length(written) < FAR_SHORTER * (length(text) - BRIEF);
 
-export const letters = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []).join("");
+const letters = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []).join("");
 
-export function mayNotStay(text) {
+function mayNotStay(text) {
   if (length((text.match(/[\p{Lo}\p{M}]/gu) ?? []).join("")) >= COPIED_LETTERS) return true;
   const words = (inCapitals(text) ? text.toLowerCase() : text).split(/\s+/).filter(Boolean)
     .map((word) => word.replace(/^\p{P}+|\p{P}+$/gu, ""));
