@@ -12,7 +12,7 @@ def test_a_long_translation_stays_in_its_card(open_tab, tmp_path):
     translator = writing(kind="t5")  # which takes a text of any length
     [trace] = translator.look(translator(TEXT))
     (tmp_path / "look.html").write_text(to_html(trace), "utf-8")
-    tab = open_tab((tmp_path / "look.html").as_uri(), ready=".tgt .w", offline=True)
+    tab = open_tab((tmp_path / "look.html").as_uri(), ready=".tgt", offline=True)
     for width, height in ((1280, 800), (1280, 700), (1440, 900), (1000, 800), (390, 800)):
         tab.set_viewport_size({"width": width, "height": height})
         tab.wait_for_timeout(200)
