@@ -94,8 +94,7 @@ class Aligner:
             yield from (next(found) if number in at else None for number, _ in chunk)
 
     def traced(self, pairs: Sequence[TextPair], title: str, *, views: Sequence[str] = OF_ATTENTION) -> Iterator[Trace]:
-        """The traces of pairs of which no side is blank, with all views of attention and erasure, or these, behind a
-        progress bar."""
+        """The traces of pairs without a blank side, behind a progress bar.  They have these views."""
         return filter(None, tqdm(self.traces(pairs, views=views), total=len(pairs), disable=None, desc=title,
                                  leave=False, dynamic_ncols=True))
 

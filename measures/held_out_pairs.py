@@ -135,7 +135,7 @@ def language_names(path: str) -> list[str]:
 
 
 def _endings(file: Path) -> list[str]:
-    """Those of `dev.en` and `dev.fr`, of which one is given or only the stem; the given one's first."""
+    """The endings of `dev.en` and `dev.fr`, given one of them or `dev`.  That of a given file comes first."""
     own = file.name.removesuffix(".gz")
     stem = own.rpartition(".")[0] if file.is_file() else own
     names = [one.name.removesuffix(".gz").removeprefix(f"{stem}.") for one in sorted(file.parent.glob(f"{stem}.*"))]

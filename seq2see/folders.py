@@ -17,8 +17,7 @@ RUNS = "runs"  # where `seq2see train` puts runs, below the current folder
 LESSONS_RECORD = "lessons.json"  # `seq2see lessons` writes it to its folder, and a server shows it
 LESSONS_FORMAT = 3  # of that record: a server and a page show no other
 LESSONS_MODEL = "storybook"  # whose lessons the package has
-# What a checkpoint needs: text and tensors, no code, and no sub-folders such as an export, of which these patterns
-# would match half.
+# What a checkpoint needs: text and tensors, no code, and no sub-folders.  Of an export these patterns match half.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 _PICKLED = ["pytorch_model.bin", "pytorch_model-*.bin"]  # downloaded only where there are no safetensors
 _DISTRIBUTED = ".metadata"  # for which transformers would load other weights than `weight_files` names
@@ -121,8 +120,8 @@ def check_folder(folder: Path) -> dict[str, Any]:
     """The config.json of a checkpoint.
 
     Raises:
-        UserError: the folder is no checkpoint of transformers, or a packaged model or one of our runs of which a file
-            has changed.
+        UserError: the folder is no checkpoint of transformers, or a file of a packaged model or of one of our runs has
+            changed.
     """
     path = folder / "config.json"
     check_packaged(folder) if is_packaged(folder) else check_manifest(folder)

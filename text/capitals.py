@@ -43,7 +43,7 @@ def in_title_case(text: str) -> bool:
 
 
 def in_small_letters(title: str, is_better: Callable[[str, str], bool]) -> str:
-    """The title with small letters in the words of which it `is_better` to read the second form than the first."""
+    """The title with a small letter in each word whose second form `is_better` to read than the first."""
     def read(word: str) -> str:
         return small if is_better(word, small := word.lower()) else word
 

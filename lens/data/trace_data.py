@@ -134,14 +134,16 @@ class TraceData:
         return self.source_words if source else self.target_words
 
     def named(self, tokens: Sequence[TokenSpan], *, source: bool) -> Sequence[TokenSpan]:
-        """The tokens with the texts that a reader knows; of a word with a stand-in, the first token has all of it."""
+        """The tokens with the texts that a reader knows; of a word at another place in the text, the first token has
+        all.
+        """
         if self.replaced is None:
             return tokens
-        read_text, own_text = (texts[not source] for texts in ((self.source_text, self.target_text), self.texts))
-        if len(read_text) == len(own_text):  # other capitals or marks
-            return [replace(token, text=own_text[token.start:token.end])
-                    if token.text == read_text[token.start:token.end] else token for token in tokens]
         read, own = self.source_words if source else self.target_words, self.words(source=source)
+        if [(word.start, word.end) for word in read] == [(word.start, word.end) for word in own]:
+            read_text, own_text = (texts[not source] for texts in ((self.source_text, self.target_text), self.texts))
+            return [replace(token, text=own_text[token.start:token.end])  # other capitals or marks at the same places
+                    if token.text == read_text[token.start:token.end] else token for token in tokens]
         found, before = list[TokenSpan](), None
         for token in tokens:
             if token.word is not None and read[token.word].text != (word := own[token.word].text):

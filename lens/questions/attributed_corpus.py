@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tqdm import tqdm
 
+from seq2see.atomic import atomic_stream
 from seq2see.errors import UserError
 from ..trace import Trace
 from ..views.attribution_methods import SEGMENTS, Method, check_method, every_step
@@ -75,9 +76,11 @@ def attribute_corpus(
     if not frames:
         raise UserError("none of the texts can be attributed")
     table = pandas.concat(frames, ignore_index=True)
-    unfinished = path.with_name(f".{path.name}")
-    table.to_parquet(unfinished) if path.suffix == ".parquet" else table.to_csv(unfinished, index=False)
-    unfinished.replace(path)
+    with atomic_stream(path) as stream:
+        if path.suffix == ".parquet":
+            table.to_parquet(stream)
+        else:
+            table.to_csv(stream, index=False)
     return table
 
 

@@ -1,14 +1,18 @@
 """What a model read in place of protected text is never shown as if it were the text."""
 
+from dataclasses import replace
+
 import pytest
 import tiny
 from writing import writing
 
 from seq2see.lens import Trace, to_html, to_terminal
+from seq2see.lens.data.trace_data import ReplacedTexts
 from seq2see.lens.data.word_maps import top_source_words, word_map
 from seq2see.lens.show.maps import picture
 from seq2see.lens.show.plot import save_plot
 from seq2see.lens.show.trace_page import trace_record
+from seq2see.tokenizer.words import TokenSpan, Word
 
 URL = "https://x.org/a"
 TEXTS = {f"The cat at {URL} was tired.": URL, "Mail a.b@c.org to the owl.": "a.b@c.org", "THE CAT WAS TIRED.": "CAT"}
@@ -49,6 +53,18 @@ def test_terminal_page_picture_and_tables_have_them(looked, tmp_path):
         assert own[:12] in drawn
     save_plot(trace, tmp_path / "a.svg", words=True)
     assert own in (tmp_path / "a.svg").read_text("utf-8")
+
+
+def test_tokens_have_their_own_words_where_stand_ins_have_other_lengths_that_add_up_to_the_same():
+    words = [Word("Anna", 0, 4), Word("saw", 5, 8), Word("Paul", 9, 13)]
+    own = (Word("Zoë-A", 0, 5), Word("saw", 6, 9), Word("Bob", 10, 13))
+    tokens = [TokenSpan(" " * bool(number) + word.text, number, word.start - bool(number), word.end, False)
+              for number, word in enumerate(words)]
+    translator = writing()
+    [trace] = translator.look(translator(tiny.SENTENCES[0], target="fr"))
+    trace = replace(trace, source_text="Anna saw Paul",
+                    replaced=ReplacedTexts("Zoë-A saw Bob", "", own, ()))
+    assert [token.text for token in trace.named(tokens, source=True)] == ["Zoë-A", " saw", " Bob"]
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.npz"])

@@ -153,10 +153,23 @@ async def test_a_look_holds_up_neither_html_nor_samples(translator):
     service.close()
 
 
+async def cancelled_at_work(task, service, *, gate, entered):
+    """Cancel a task whose thread has `entered` and waits for the gate, then let the threads end."""
+    while not entered.is_set():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait([task])
+    gate.set()
+    service.close()
+    for threads in (*service._preparing.values(), service._patient, service._looks._threads):
+        threads.shutdown(wait=True)
+    assert task.cancelled()
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("html", [False, True])
 async def test_work_stops_when_nobody_waits(translator, monkeypatch, html):
-    """At its next pass, of which the rest never begin."""
+    """At its next pass: the rest never begin."""
     service, passes, gate, entered = Service({"tiny": translator}), [], threading.Event(), threading.Event()
 
     def look(*_, **__):
@@ -171,15 +184,8 @@ async def test_work_stops_when_nobody_waits(translator, monkeypatch, html):
     asked = service.translate(["<p>The <b>cat</b> sat.</p>"], format="html", **ASKED) if html else service.examine(
         "a", lambda translator: look(), caller=CALLER)
     task = asyncio.create_task(asked)
-    while not entered.is_set():
-        await asyncio.sleep(0.01)
-    task.cancel()
-    await asyncio.wait([task])
-    gate.set()
-    service.close()
-    for threads in (*service._preparing.values(), service._looks._threads):
-        threads.shutdown(wait=True)
-    assert task.cancelled() and len(passes) == 1
+    await cancelled_at_work(task, service, gate=gate, entered=entered)
+    assert len(passes) == 1
 
 
 @pytest.mark.anyio
@@ -197,14 +203,8 @@ async def test_work_on_texts_stops_when_nobody_waits(translator, monkeypatch):
     lines = "\n".join(f"The {{cat}} {number} did not cross.\n" for number in range(100))
     task = asyncio.create_task(service.translate_document("a.md", lines.encode(), caller=CALLER, source="en",
                                                           target="fr"))
-    while not entered.is_set():
-        await asyncio.sleep(0.01)
-    task.cancel()
-    await asyncio.wait([task])
-    gate.set()
-    service.close()
-    service._patient.shutdown(wait=True)
-    assert task.cancelled() and len(cuts) < 4
+    await cancelled_at_work(task, service, gate=gate, entered=entered)
+    assert len(cuts) < 4
 
 
 @pytest.mark.anyio

@@ -6,8 +6,8 @@ FOLDER of --tatoeba has en-fr.tsv.gz, en-de.tsv.gz and en-es.tsv.gz with the col
 tatoeba.org as paired by manythings.org/anki.  That of --test has the same three names: tatoeba-test-v2021-08-07 of
 Helsinki-NLP/OPUS-MT-testsets.  That of --strings has train.tsv.gz, buttons, menus and messages of applications with
 the columns en, fr, de and es.  Into everyday-data are written train.jsonl with the word links of its pairs in
-train.links, val.jsonl, and two tests: test.jsonl, the lines of the published test of which neither side is in those
-tables, and forms.jsonl, plurals that no training pair has (frames.py).
+train.links, val.jsonl, and two tests: test.jsonl, the lines of the published test without a side in those tables, and
+forms.jsonl, plurals that no training pair has (frames.py).
 
 From the training pairs are left out: those with a side that is in the published test, by its letters and digits alone;
 those with a slur or a vulgar word (offensive_words.yaml); and, in every language, a source that is held out, from
@@ -120,7 +120,7 @@ def _phrasebook(split: str) -> Iterator[Pair]:
 
 
 def clean(tests: dict[str, list[Pair]], tables: dict[str, list[Pair]], target: str) -> Iterator[Pair]:
-    """The pairs of the published test of which neither side stands in the table of its language pair."""
+    """The pairs of the published test without a side in the table of their language pair."""
     known = {sentence_key(side) for pair in tables[target] for side in pair[:2]}
     return (pair for pair in tests[target] if not known.intersection(map(sentence_key, pair[:2])))
 

@@ -128,7 +128,7 @@ export class SentenceEnds {
     for (const [name, words] of Object.entries(lists)) this[name] = new Set(words);
   }
 
-  // The ends of all sentences of a line, the last of which is its end.
+  // The ends of all sentences of a line.  The last is the line's own.
   of(text) {
     const ranges = rangesOf(text), items = itemsOf(text), ends = [0];
     ranges.push(...items.map((start, i) => ({ start, end: items[i + 1] ?? text.length })));

@@ -1,8 +1,8 @@
 """A file of lines, translated line by line: in order, in flat memory, whatever its size.
 
-The lines that are done are in OUT.part until it has all (`part.py`).  To resume is to drop a line that a kill cut, to
-skip as many lines of the input as are left, and to go on: the input, of which the SHA-256 is compared, and all that
-determines a line must be the same.  So no line is lost or doubled.
+Finished lines are in OUT.part until it has all (`part.py`).  Resuming drops a line that a kill cut, and skips as many
+lines of the input as are left.  The input, compared by SHA-256, and all that determines a line must be the same.  So no
+line is lost or doubled.
 """
 
 import hashlib

@@ -30,7 +30,7 @@ RECORD = ".seq2see.json"
 
 @dataclass(frozen=True)
 class Shard:
-    """Consecutive lines of a file: `size` bytes from `start`, of which the first is line `first`."""
+    """Consecutive lines of a file: `size` bytes from `start`.  The first is line `first`."""
 
     file: Path
     start: int

@@ -1,4 +1,4 @@
-"""Processes that translate with a small model each, for work of which Python's share would keep one core busy."""
+"""Processes that each translate with a small model, where Python's share of the work would keep one core busy."""
 
 import os
 import signal
