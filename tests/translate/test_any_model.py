@@ -351,6 +351,7 @@ def test_an_adapter_says_how_to_merge_it_and_that_works(opus, tmp_path, capsys):
     torch.nn.init.normal_(next(weight for name, weight in adapter.named_parameters() if "lora_B" in name))
     adapter.peft_config["default"].base_model_name_or_path = str(opus)
     adapter.save_pretrained(tmp_path / "it's an adapter")
+    capsys.readouterr()  # progress of saving
     assert main(["look", str(tmp_path / "it's an adapter"), TEXT]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and f"is an adapter of {opus}" in said
