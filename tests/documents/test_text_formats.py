@@ -7,11 +7,11 @@ import io
 import json
 import re
 import string
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
+from growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -600,14 +600,13 @@ UNIT = '<xliff version="1.2"><file><trans-unit><source>%s</source></trans-unit><
     ]),
 ])
 def test_a_nasty_file_takes_linear_time(name, around, units):
-    def seconds(characters: int, unit: str) -> float:
-        begun = time.process_time()
+    def rewrite(text: str) -> None:
         with suppress(UserError):
-            written(read(name, around % (unit * (characters // len(unit)))))
-        return time.process_time() - begun
+            written(read(name, around % text))
 
     for unit in units:
-        assert seconds(20_000, unit) < 24 * seconds(2_500, unit) + 0.3, unit  # 64 times as long if it were quadratic
+        short, long = (unit * (characters // len(unit)) for characters in (2_500, 20_000))
+        assert is_linear(rewrite, short, long, most=24), unit  # 64 times if it were quadratic
 
 
 def test_the_bound_of_depth_is_one_that_python_reads():

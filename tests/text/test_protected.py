@@ -1,10 +1,10 @@
 """What is no language comes back as it was, exactly once, whatever a model writes."""
 
 import re
-import time
 from unicodedata import normalize
 
 import pytest
+from growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from identity import copying
@@ -239,11 +239,7 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
 ])
 def test_its_time_is_linear(part):
     text = part * 2_000
-    began = time.process_time()
-    for size in (len(text) // 8, len(text)):
-        began, before = time.process_time(), time.process_time() - began
-        ModelInput.of(text[:size], protection=SEEN)
-    assert time.process_time() - began < 40 * before + 0.3
+    assert is_linear(lambda read: ModelInput.of(read, protection=SEEN), text[: len(text) // 8], text, most=40)
 
 
 def test_a_callers_pattern_is_kept():

@@ -96,7 +96,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path)
     last = start(run, "training.dataloader_num_workers=2")
     last.join()
     log = (tmp_path / "run.log").read_text("utf-8")
-    assert kills >= 2 and last.exitcode == 0, log
+    assert kills and last.exitcode == 0, log
     for name in ("model.safetensors", f"{numbered(whole)[0].name}/raw_weights.safetensors"):
         assert (run / name).read_bytes() == (whole / name).read_bytes(), log
 
