@@ -1,8 +1,9 @@
 """Batches requests: sources with equal decoding options are translated together.
 
 Each request awaits `Batcher.submit`.  Worker threads call the engine, with as many calls at a time as it can use.  All
-bookkeeping happens on the event loop, so there are no locks.  A batch takes the oldest source and others with equal
-options, in order of arrival, up to a number of tokens.  The engine sorts them by length.
+bookkeeping happens on the event loop, so there are no locks.  A batch takes the first source and others with equal
+options, up to a number of tokens; the engine sorts them by length.  In one batch the oldest requests go first, in the
+next the shortest: so a short one is answered soon, and none waits for ever.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 
 from ..translate.decoding import DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
@@ -25,6 +27,7 @@ from .server_metrics import Metrics
 WORKER = "seq2see-worker"  # name of the threads, by which the server finds those still working at shutdown
 Translate = Callable[[list[Ids], DecodingOptions, Wanted], list[EngineOutput]]
 Outcome = EngineOutput | BaseException
+SIZE = attrgetter("size")
 
 
 def busy_error() -> APIError:
@@ -40,6 +43,7 @@ class QueuedSource:
     future: asyncio.Future[Outcome]
     arrival: float
     request: int  # those of one request have the same number
+    size: int  # tokens of its request
 
 
 class Batcher:
@@ -64,6 +68,7 @@ class Batcher:
         self.next_part = asyncio.Lock()  # of a document's texts: one at a time, in turns
         self._requests = 0
         self._quiet = False  # the last batch was of one request, and there was no other: the next need not wait
+        self._shortest_first = False  # in the next batch
         self._refused = False  # since the queue had much room
         self._waiting: dict[QueuedSource, None] = {}  # oldest first; a dict, so that any item can be removed quickly
         self._timer: asyncio.TimerHandle | None = None
@@ -81,8 +86,8 @@ class Batcher:
             raise busy_error()
         loop = asyncio.get_running_loop()
         self._requests += 1
-        items = [QueuedSource(source, options, loop.create_future(), loop.time(), self._requests) for source,
-                 options in work]
+        items = [QueuedSource(source, options, loop.create_future(), loop.time(), self._requests, tokens)
+                 for source, options in work]
         self._waiting |= dict.fromkeys(items)
         self._count(tokens)
         self._start_batches()
@@ -127,10 +132,12 @@ class Batcher:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
         while self.free and self._waiting:
-            oldest = next(iter(self._waiting))
-            left = 0 if self._quiet else oldest.arrival + self.wait - loop.time()
+            first = min(self._waiting, key=SIZE) if self._shortest_first else next(iter(self._waiting))
+            left = 0 if self._quiet else first.arrival + self.wait - loop.time()
             may_wait = left > 0 and self.queued < self.batch_tokens  # then nobody need look which are alike
-            same_options = [] if may_wait else [item for item in self._waiting if item.options == oldest.options]
+            same_options = [] if may_wait else [item for item in self._waiting if item.options == first.options]
+            if self._shortest_first:
+                same_options.sort(key=SIZE)
             ends = list(accumulate(len(item.source) for item in same_options))
             if may_wait or (left > 0 and ends[-1] < self.batch_tokens):
                 self._timer = loop.call_later(left, self._start_batches)
@@ -138,6 +145,7 @@ class Batcher:
             share = min(self.batch_tokens, -(-ends[-1] // self.free))  # leave a share for other free threads
             batch = same_options[: max(1, bisect_right(ends, share))]
             self._dequeue(batch)
+            self._shortest_first = not self._shortest_first
             is_one = batch[0].request == batch[-1].request
             self._quiet = is_one and not self._waiting and self.free == self.threads
             self.free -= 1

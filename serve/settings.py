@@ -89,7 +89,7 @@ class ServerSettings:
     # Limits of all requests together.
     texts_per_minute: NonNegativeInt = 1_200
     queue_tokens: Count = 50_000
-    batch_tokens: Count = 1_024
+    batch_tokens: Count = 256
     wait_ms: NonNegativeFloat = 4.0
     grace_seconds: NonNegativeFloat = 10.0
     # Who has access, and from where.

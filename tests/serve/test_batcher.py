@@ -83,6 +83,17 @@ async def test_batches_are_full_and_shared_among_free_threads(engine, lengths, s
     assert found == answer(*sources) and [len(sources) for sources, _ in engine.calls] == sizes
 
 
+async def test_the_shortest_and_the_oldest_request_go_first_by_turns(engine):
+    one, long = batcher(engine, batch_tokens=10, wait=0), [((number,) * 10, GREEDY) for number in range(3)]
+    waiting = await engine.hold(one.submit([((9,), GREEDY)]))
+    short = [[((number,) * 8, GREEDY)] for number in (5, 6, 7)]
+    waiting += [asyncio.create_task(one.submit(work)) for work in (long, *short)]
+    await asyncio.sleep(0.01)
+    engine.gate.set()
+    await asyncio.gather(*waiting)
+    assert [sources[0][0] for sources, _ in engine.calls] == [9, 5, 0, 6, 1, 7, 2]
+
+
 async def test_who_follows_one_alone_does_not_wait_and_who_follows_several_does(engine):
     one, full, small = batcher(engine, wait=300, batch_tokens=10), ((0,) * 5, GREEDY), ((1,), GREEDY)
     await one.submit([full, full])  # alone
