@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -30,13 +31,37 @@ FORMATS: Mapping[str, str] = {
     "pptx": "pptx_file",
     "epub": "epub_file",
 }
+OFFICE = frozenset(("docx", "odt", "pptx", "epub"))  # which are archives, not text
+
+
+# What the bytes of a file say of its format, whatever its name.
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0"
+_ARCHIVE = b"PK\x03\x04"
+_PART = re.compile(rb"PK\x03\x04.{26}(?:mimetypeapplication/(?:vnd\.oasis\.opendocument\.(?P<odt>text)"
+                   rb"|(?P<epub>epub)\+zip)|(?P<docx>word)/|(?P<pptx>ppt)/)", re.DOTALL)
+_OTHERS = {  # formats that cannot be translated, and what to do
+    b"%PDF-": "a PDF file; save it as docx",
+    b"{\\rtf": "an RTF file; save it as docx",
+    _COMPOUND_FILE: "in an old format of Office, or has a password; save it as docx or pptx without a password",
+    b"\x1f\x8b": "compressed; unpack it with gunzip",
+    _ARCHIVE: "an archive, but no docx, odt, pptx or epub; unpack it, or save it in one of these formats",
+}
+
+
+def kind_of(name: str, data: bytes) -> str:
+    """The extension of the format that the bytes of a file show, or else that of its name."""
+    found = _PART.search(data) if data.startswith(_ARCHIVE) else None
+    return str(found.lastgroup) if found else PurePath(name).suffix.lower().removeprefix(".")
 
 
 def read_document(name: str, data: bytes, options: FileOptions) -> Document:
     """The document in a file of this name; UserError for a format that is not known, and for a broken or large file."""
-    extension = PurePath(name).suffix.lower().removeprefix(".")
+    extension = kind_of(name, data)
     if extension not in FORMATS:
         raise UserError(f"{name}: files of this format cannot be translated; expected one of {', '.join(FORMATS)}")
+    for begins, what in _OTHERS.items():
+        if data.startswith(begins) and extension not in OFFICE:
+            raise UserError(f"{name} is {what}")
     if len(data) > MOST_BYTES:
         raise UserError(f"{name} has {len(data):,} bytes: at most {MOST_BYTES:,} are allowed; split it")
     try:

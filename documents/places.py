@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from seq2see.errors import UserError
 from ..passes.pausing import pause
-from .protocol import MOST_TEXTS, Document
+from .protocol import MOST_TEXTS, Document, Left
 
 MAY_BREAK = re.compile(r"(?<!«) (?![?!:;»%–—-])")  # where a line may end: signs that a space precedes do not begin one
 
@@ -34,12 +34,20 @@ def filled(words: Sequence[str], width: float, indent: str = "",
 
 @dataclass(frozen=True)
 class Place:
-    """The characters `start` to `end` of a source.  `written` gives what stands there with these texts translated."""
+    """The characters `start` to `end` of a source.  `written` gives what stands there with these texts translated.
+
+    Without texts it is one that stays, and `why` says the reason.
+    """
 
     start: int
     end: int
     texts: tuple[str, ...]
     written: Callable[[Sequence[str]], str]
+    why: str = ""
+
+    @classmethod
+    def left(cls, start: int, end: int, why: str) -> Place:
+        return cls(start, end, (), "".join, why)
 
 
 def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = "") -> Document:
@@ -48,21 +56,33 @@ def document_of(source: str, places: Iterable[Place], *, name: str, mark: str = 
     Raises UserError for more than MOST_TEXTS texts, before more places are asked for.
     """
     every, count = list[Place](), 0
+    lines, left, line, done = list[str](), list[Left](), 1, 0
     for place in places:
         pause()
+        line, done = line + source.count("\n", done, place.start), place.start
+        lines += [f"line {line:,}"] * len(place.texts)
+        if place.why:
+            left.append(Left(f"line {line:,}", source[place.start : place.end], place.why))
+            continue
         every.append(place)
         count += len(place.texts)
         if count > MOST_TEXTS:
             raise UserError(f"{name} has more than {MOST_TEXTS:,} texts: split it")
 
+    lost = list[int]()
+
     def write(translations: Sequence[str]) -> bytes:
-        each, done, written = iter(translations), 0, [mark]
+        done, written, number = 0, [mark], 0
+        lost.clear()
         for place in every:
             pause()
-            translated = tuple(next(each) for _ in place.texts)
+            numbers = range(number, number := number + len(place.texts))
+            translated = tuple(translations[number] for number in numbers)
             if translated != place.texts:
-                written += [source[done : place.start], place.written(translated)]
+                new = place.written(translated)
+                written += [source[done : place.start], new]
                 done = place.end
+                lost.extend(numbers if new == source[place.start : place.end] else ())
         return "".join([*written, source[done:]]).encode()
 
-    return Document([one for place in every for one in place.texts], write)
+    return Document([one for place in every for one in place.texts], write, lines, left, lost)

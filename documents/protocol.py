@@ -10,10 +10,19 @@ The law of every format: written with its own texts, a document is the same, byt
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MOST_BYTES = 20_000_000  # of a file
 MOST_TEXTS = 100_000  # in a file
+
+
+@dataclass(frozen=True)
+class Left:
+    """Text of a file that its format does not give to a translator: where it stands, and why."""
+
+    place: str
+    text: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -21,10 +30,22 @@ class Document:
     """The texts of a file, in order, and the function that writes the file with a translation of each.
 
     A text that is `Html` has elements; those of its translation are around the same words.
+
+    - `places`: where each text stands in the file, for people; empty where its number says it.
+    - `left`: text for people that is not among the texts.
+    - `lost`: after `write`, the numbers of texts that it left as they were, because their translations had not the
+      placeholders or elements that the file needs.
     """
 
     texts: Sequence[str]
     write: Callable[[Sequence[str]], bytes]
+    places: Sequence[str] = ()
+    left: Sequence[Left] = ()
+    lost: list[int] = field(default_factory=list)
+
+    def place(self, number: int) -> str:
+        """Where a text stands."""
+        return self.places[number] if self.places else f"text {number + 1:,}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from seq2see.cli.translating.request import Doubts, Remarks
+from seq2see.cli.translating.remarks import Doubts, Remarks
 from seq2see.errors import UserError
 from seq2see.training.evaluation import (
     ScoredTranslations,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
-from seq2see.cli.translating.request import UNKNOWN, WARNINGS
+from seq2see.cli.translating.remarks import UNKNOWN, WARNINGS
 from seq2see.errors import UserError
 from seq2see.lens import Trace, to_html, to_terminal
 from seq2see.lens.data.view_names import OF_ATTENTION

@@ -245,6 +245,8 @@ def add_translate(verbs: Verbs) -> None:
                            " PyTorch")
     verb.add_argument("--glossary", metavar="FILE", help="file of terms and their translations: one term a line,"
                                                          " source TAB translation")
+    verb.add_argument("--report", metavar="FILE", help="write a JSON file of what became of each file: its texts, and"
+                                                       " the places of those that are doubtful or stay as they are")
     add_engine(verb)
     add_languages(verb, "target language, as for --from (the model's first); fr,de writes one column for each language")
     add_beams(verb)

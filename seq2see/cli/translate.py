@@ -7,7 +7,8 @@ import argparse
 import sys
 
 from seq2see.cli.lines import line_by_line, stdin, windows
-from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest, check
+from seq2see.cli.translating.remarks import Doubts, Remarks, write_report
+from seq2see.cli.translating.request import TranslationRequest, check
 from seq2see.translate.segment_translator import check_text
 
 
@@ -27,10 +28,12 @@ def run(args: argparse.Namespace) -> None:
     request = TranslationRequest.of(args)
     remarks = Remarks("lines")
     for lines in groups:
-        for (number, _), (results, line) in zip(lines, line_by_line(request.translated, lines), strict=True):
+        for (number, text), (results, line) in zip(lines, line_by_line(request.translated, lines), strict=True):
             sys.stdout.write(line + "\n")
-            remarks.note(number, Doubts.of(results))
+            remarks.note(number, Doubts.of(results), text=text, translation=line)
         sys.stdout.flush()
     remarks.print()
+    if args.report:
+        write_report(args.report, [remarks.record()])
 
 

@@ -9,7 +9,7 @@ import pytest
 from tiny import SENTENCES
 
 from seq2see.cli.lines import line_by_line, windows
-from seq2see.cli.translating.request import CUT_OFF, UNKNOWN, Doubts, Remarks
+from seq2see.cli.translating.remarks import CUT_OFF, UNKNOWN, Doubts, Remarks
 from seq2see.errors import UserError
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -27,7 +27,7 @@ from seq2see.cli.translating.line_files import LineFile, translate_lines
 from seq2see.cli.translating.part import FilePart, only_writer
 from seq2see.cli.translating.request import TranslationRequest
 from seq2see.documents import formats
-from seq2see.documents.protocol import Document, FileOptions
+from seq2see.documents.protocol import Document, FileOptions, Left
 from seq2see.errors import UserError
 from seq2see.text.html_markup import Html
 from seq2see.tokenizer.words import split_words
@@ -167,6 +167,43 @@ def test_a_document_is_written_whole_or_not(copied, tmp_path, monkeypatch):
         code, out, err = copied("a.note")
     assert (code, out, err) == (1, "", "seq2see: error: File too large: a.fr.note\n")
     assert [path.name for path in tmp_path.iterdir()] == ["a.note"]
+
+
+def test_a_bad_file_of_several_keeps_no_other_from_its_translation(copied, tmp_path):
+    for name, data in {"a.md": b"The cat.", "b.docx": b"no zip", "c.txt": b"l\xe9", "d.lines": b"x", "e.md": b"12",
+                       "f.po": b'msgid "A %s"\nmsgstr ""\n'}.items():
+        (tmp_path / name).write_bytes(data)
+    names = ["a.md", "b.docx", "c.txt", "d.lines", "e.md", "missing.md", "f.po"]
+    code, out, err = copied(*names, "--report", "report.json")
+    assert code == 1 and out.split() == ["a.fr.md", "e.fr.md", "f.fr.po"]
+    assert "seq2see: error: 4 of 7 files were not translated: b.docx, c.txt, d.lines, missing.md" in err
+    assert "b.docx is broken" in err and "c.txt is not UTF-8" in err and "missing.md" in err
+    assert (tmp_path / "a.fr.md").read_text() == "The cat."
+    files = {one["file"]: one for one in json.loads((tmp_path / "report.json").read_text())["files"]}
+    assert list(files) == names and "b.docx is broken" in files["b.docx"]["error"]
+    assert (files["a.md"]["output"], files["a.md"]["texts"]) == ("a.fr.md", 1)
+
+
+def test_all_bad_files_are_said_without_a_model(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Translator, "from_pretrained", lambda *_, **__: pytest.fail("loaded"))
+    code, out, err = command("translate", "a.md", "b.md")
+    assert (code, out) == (1, "") and "2 of 2 files were not translated: a.md, b.md" in err
+
+
+def test_a_report_has_the_places_of_what_is_doubtful_or_stays(copied, tmp_path, monkeypatch):
+    (tmp_path / "a.md").write_text("I live in a small house.\n")
+    (tmp_path / "b.txt").write_text("12\nI live in a small house.\n")
+    document = Document(["One thing."], lambda _: b"", lost=[0], left=[Left("page 3", "Two", "no reason")])
+    monkeypatch.setattr("seq2see.cli.translating.document_files.read_document", lambda *_: document)
+    code, _, err = copied("a.md", "--report", "a.json")
+    [found] = json.loads((tmp_path / "a.json").read_text())["files"]
+    assert code == 0 and (found["texts"], found["left"]) == (1, 2)
+    assert {"place": "page 3", "left": "no reason", "text": "Two"} in found["places"]
+    assert "a.fr.md: 1 not translated: no reason (first: page 3)" in err
+    code, _, err = copied("b.txt", "--lines", "--report", "b.json")
+    [found] = json.loads((tmp_path / "b.json").read_text())["files"]
+    assert (found["texts"], found["doubtful"]) == (2, 1) and found["places"][0]["place"] == "line 2"
 
 
 def test_a_document_without_text_is_copied_and_that_is_said(copied, tmp_path):

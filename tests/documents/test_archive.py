@@ -90,15 +90,10 @@ FAULTS = {
                  "document.xml, has a document type definition"),
     "macros": (named("word/vbaProject.bin"), "a.docx has macros; save the file without macros"),
     "signed": (named("_xmlsignatures/sig1.xml"), "is signed, and a translation would break the signature"),
-    "other format": (ODT, "a.docx is broken: it has no [Content_Types].xml"),
-    "pptx as docx": (PPTX, "a.docx has the wrong extension, because it is of another format; save it again as docx"),
-    "odt as pptx": (ODT, "a.pptx is broken: it has no [Content_Types].xml"),
-    "docx as odt": (DOCX, "a.odt has the wrong extension"),
     "odt with macros": (with_entries(ODT, {"Basic/Standard/M.xml": "x"}), "a.odt has macros"),
     "odt signed": (with_entries(ODT, {"META-INF/documentsignatures.xml": "x"}), "a.odt is signed"),
     "odt password": (with_entries(ODT, {"META-INF/manifest.xml": "<manifest:encryption-data/>"}), "has a password"),
     "odt entities": (with_entries(ODT, {"content.xml": f"{BOMB}<a>&c;</a>"}), "a.odt, content.xml, has a document"),
-    "odt as epub": (ODT, "a.epub has the wrong extension"),
     "epub encrypted": (with_entries(EPUB, {"META-INF/encryption.xml": ENCRYPTION.format("http://aes")}),
                        "a.epub is encrypted (digital rights management)"),
     "epub without a book": (with_entries(EPUB, {"META-INF/container.xml": "<container/>"}), "it names no book"),
@@ -113,10 +108,29 @@ FAULTS = {
 def test_a_fault_is_one_line(fault):
     data, message = FAULTS[fault]
     extension = next((word for word in ("epub", "odt") if fault.startswith(word)), "docx")
-    extension = {"odt as pptx": "pptx", "docx as odt": "odt", "odt as epub": "epub"}.get(fault, extension)
     with pytest.raises(UserError) as error:
         opened(f"a.{extension}", data)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.doc", "a.md", "a.docx", "a.epub", "a"])
+@pytest.mark.parametrize("data", [DOCX, ODT, PPTX, EPUB])
+def test_the_format_is_that_of_the_bytes(name, data):
+    own = next(end for end, one in (("docx", DOCX), ("odt", ODT), ("pptx", PPTX), ("epub", EPUB)) if one == data)
+    assert opened(name, data).texts == opened(f"a.{own}", data).texts
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (b"%PDF-1.7\n", "a.txt is a PDF file; save it as docx"),
+    (b"{\\rtf1\\ansi", "a.txt is an RTF file"),
+    (b"\xd0\xcf\x11\xe0" + bytes(99), "a.txt is in an old format of Office"),
+    (with_entries(ODT, {"mimetype": None}), "a.txt is an archive, but no docx, odt, pptx or epub"),
+    (b"\x1f\x8b\x08\0", "a.txt is compressed"),
+])
+def test_a_file_that_is_no_text_is_named(data, message):
+    with pytest.raises(UserError) as error:
+        opened("a.txt", data)
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize(("bound", "most"), [

@@ -7,42 +7,84 @@ Wrong names and contents are reported before the model is loaded, or before anyt
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.cli.translating.line_files import LineFile, behind_link, translate_lines
-from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest
-from seq2see.documents.formats import FORMATS, read_document
+from seq2see.cli.translating.remarks import LOST, Doubts, Remarks, write_report
+from seq2see.cli.translating.request import TranslationRequest
+from seq2see.documents.formats import FORMATS, OFFICE, kind_of, read_document
 from seq2see.documents.protocol import MOST_BYTES, FileOptions
 from seq2see.errors import UserError
 from seq2see.folders import why_no_model
 from seq2see.training.progress import Progress
 
-OFFICE = {"docx", "odt", "pptx", "epub"}  # which are not text
 AT_ONCE = 256  # texts of a document that are translated together
 
 
 def translate_files(args: argparse.Namespace) -> None:
-    """Translate `args.files` one after the other, and print the name of each output."""
+    """Translate `args.files` one after the other, and print the name of each output.
+
+    One of several that cannot be translated keeps no other from it.  UserError at the end if there was one.
+    """
     paths = list(map(Path, args.files))
     check_options(paths, args)
-    files = [check(path, args) for path in paths]
-    request = TranslationRequest.of(args)
-    outs = outputs(paths, request, args.out)
-    check_outputs(files, outs, named=args.out is not None, resume=args.resume)
-    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
-    another = partial(TranslationRequest.of, plain, threads=1)
-    for file, out in zip(files, outs, strict=True):
-        if isinstance(file, LineFile):
-            translate_lines(file, out, request, another, resume=args.resume, overwrite=args.out is not None)
-        else:
-            translate_document(file, out, request, options_of(args, request))
-        sys.stdout.flush()
-        sys.stdout.buffer.write(os.fsencode(out) + b"\n")  # a name need not be UTF-8
-        sys.stdout.buffer.flush()
+    failed: dict[Path, str] = {}
+    done: dict[Path, dict[str, Any]] = {}
+    files: list[LineFile | Path] = []
+    try:
+        for path in paths:
+            with going_on(path, failed, alone=len(paths) == 1):
+                files.append(check(path, args))
+        if files:
+            request = TranslationRequest.of(args)
+            outs = outputs(list(map(path_of, files)), request, args.out, several=len(paths) > 1)
+            check_outputs(files, outs, named=args.out is not None, resume=args.resume)
+            plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "verb"})
+            another = partial(TranslationRequest.of, plain, threads=1)
+            for file, out in zip(files, outs, strict=True):
+                with going_on(path_of(file), failed, alone=len(paths) == 1):
+                    if isinstance(file, LineFile):
+                        remarks = translate_lines(file, out, request, another, resume=args.resume,
+                                                  overwrite=args.out is not None)
+                    else:
+                        remarks = translate_document(file, out, request, options_of(args, request))
+                    done[path_of(file)] = {"output": str(out), **remarks.record()}
+                    sys.stdout.flush()
+                    sys.stdout.buffer.write(os.fsencode(out) + b"\n")  # a name need not be UTF-8
+                    sys.stdout.buffer.flush()
+    finally:
+        if args.report and (done or failed):
+            write_report(args.report, [{"file": str(path), **done.get(path, {"error": failed.get(path, "")})}
+                                       for path in paths])
+    if failed:
+        raise UserError(f"{len(failed)} of {len(paths)} files were not translated: {', '.join(map(str, failed))}")
+
+
+@contextmanager
+def going_on(path: Path, failed: dict[Path, str], *, alone: bool) -> Iterator[None]:
+    """Note in `failed`, and say, why a file cannot be translated.  A wrong use of the command is raised, and so is the
+    error of a file that is `alone`.
+    """
+    from seq2see.cli.command import describe, print_error
+
+    try:
+        yield
+    except (UserError, OSError) as error:
+        if isinstance(error, UserError) and error.exit_code == 2:
+            raise
+        failed[path] = describe(error).removeprefix("error: ")
+        if alone:
+            raise
+        print_error(describe(error))
+
+
+def path_of(file: LineFile | Path) -> Path:
+    return file.path if isinstance(file, LineFile) else file
 
 
 def check_options(paths: Sequence[Path], args: argparse.Namespace) -> None:
@@ -56,6 +98,12 @@ def check_options(paths: Sequence[Path], args: argparse.Namespace) -> None:
 
 
 def extension_of(path: Path) -> str:
+    """That of the format which its bytes show, or else of its name."""
+    few = path.is_file() and path.stat().st_size <= MOST_BYTES
+    return kind_of(path.name, path.read_bytes() if few else b"")
+
+
+def suffix_of(path: Path) -> str:
     return path.suffix.lower().removeprefix(".")
 
 
@@ -102,9 +150,9 @@ def options_of(args: argparse.Namespace, request: TranslationRequest | None = No
     return FileOptions(source, target, columns=args.columns, keys=args.keys)
 
 
-def outputs(paths: Sequence[Path], request: TranslationRequest, out: str | None) -> list[Path]:
-    """Where each file is written: beside it, in the folder OUT, or as OUT."""
-    if out is not None and len(paths) == 1 and not (Path(out).is_dir() or out.endswith("/")):
+def outputs(paths: Sequence[Path], request: TranslationRequest, out: str | None, *, several: bool) -> list[Path]:
+    """Where each file is written: beside it, in the folder OUT or, if the command was not given `several`, as OUT."""
+    if out is not None and not several and not (Path(out).is_dir() or out.endswith("/")):
         return [Path(out)]
     if out is not None:
         try:
@@ -130,7 +178,7 @@ def translated_name(name: str, source: str, target: str) -> str:
 def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, named: bool, resume: bool) -> None:
     """UserError for an output that would overwrite an input, another output, what is no file or, without -o, any file.
     """
-    paths = [file.path if isinstance(file, LineFile) else file for file in files]
+    paths = list(map(path_of, files))
     inputs = {path.resolve() for path in paths}
     seen: dict[Path, Path] = {}
     for file, path, out in zip(files, paths, outs, strict=True):
@@ -141,8 +189,8 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
                             " translate standard input instead")
         if out.is_file() and out.is_absolute() and out.parts[1] in ("dev", "proc"):  # /dev/stdout
             raise UserError(f"{out} is redirected to a file, which would be replaced; name that file with -o")
-        extensions = {extension_of(path), extension_of(out)}
-        if isinstance(file, Path) and out.suffix and len(extensions) > 1 and extensions & OFFICE:
+        own, other = {extension_of(path), suffix_of(path)}, suffix_of(out)
+        if isinstance(file, Path) and other and other not in own and {*own, other} & OFFICE:
             raise UserError(f"the translation of {path} is a file of the same format; give an -o that ends in"
                             f" {path.suffix}", exit_code=2)
         if out.resolve() in inputs:
@@ -158,7 +206,7 @@ def check_outputs(files: Sequence[LineFile | Path], outs: Sequence[Path], *, nam
         seen[out.resolve()] = path
 
 
-def translate_document(path: Path, out: Path, request: TranslationRequest, options: FileOptions) -> None:
+def translate_document(path: Path, out: Path, request: TranslationRequest, options: FileOptions) -> Remarks:
     """Written when all of its texts are translated, or not at all."""
     document = read_document(str(path), path.read_bytes(), options)
     progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
@@ -169,7 +217,8 @@ def translate_document(path: Path, out: Path, request: TranslationRequest, optio
             some = document.texts[begin : begin + AT_ONCE]
             for number, result in enumerate(request.translator(some, **how), start=begin + 1):
                 translations.append(result.text)
-                remarks.note(number, Doubts.of([result]))
+                remarks.note(number, Doubts.of([result]), place=document.place(number - 1), text=result.source_text,
+                             translation=result.text)
             progress.advance(len(some))
         progress.end()
     except UserError as error:
@@ -177,6 +226,13 @@ def translate_document(path: Path, out: Path, request: TranslationRequest, optio
     finally:
         progress.clear()
     atomic_write(out, document.write(translations))
+    for number in document.lost:
+        remarks.leave(LOST, place=document.place(number), text=document.texts[number])
+    for one in document.left:
+        remarks.leave(one.why, place=one.place, text=one.text)
     if not document.texts:
         print(f"{path} has no text to translate; {out} is a copy", file=sys.stderr)
+    if (kind := extension_of(path)) != suffix_of(path):
+        print(f"{path} is a {kind} file, and so is {out}", file=sys.stderr)
     remarks.print()
+    return remarks

@@ -23,7 +23,8 @@ from seq2see import __version__
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
 from seq2see.cli.translating.local_workers import Load, in_process, process_count, work_in_processes
 from seq2see.cli.translating.part import FilePart, only_writer
-from seq2see.cli.translating.request import Doubts, Remarks, TranslationRequest
+from seq2see.cli.translating.remarks import Doubts, Remarks
+from seq2see.cli.translating.request import TranslationRequest
 from seq2see.errors import UserError
 from seq2see.training.progress import Progress
 from seq2see.translate.segment_translator import check_text
@@ -91,8 +92,9 @@ def _digested(file: BinaryIO, digest: Any) -> Iterator[tuple[int, bytes]]:
 
 
 def translate_lines(lines: LineFile, out: Path, request: TranslationRequest, another: Load, *, resume: bool,
-                    overwrite: bool) -> None:
-    """Write `out`, behind a link too, or go on where a killed command stopped.
+                    overwrite: bool) -> Remarks:
+    """Write `out`, behind a link too, or go on where a killed command stopped.  The remarks are on what this run
+    translated.
 
     Args:
         another: loads another request, in a process of its own.
@@ -107,11 +109,12 @@ def translate_lines(lines: LineFile, out: Path, request: TranslationRequest, ano
             done = part.resume(overwrite=overwrite) if resume else part.begin()
             if done is None:
                 print(f"{out} is complete", file=sys.stderr)
-                return
+                return Remarks("lines", of=out.name)
             with part.path.open("ab") as file, executor(lines.count - done, request, another) as (work, count):
-                write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done, name=out.name,
-                            jsonl=request.jsonl)
+                remarks = write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done,
+                                      name=out.name, jsonl=request.jsonl)
             part.finish(keep_record=resume)
+            return remarks
         except OSError as error:
             raise UserError(f"{error.strerror}: {error.filename or part.path}; the lines translated so far are kept:"
                             " free disk space, then continue with --resume") from error
@@ -128,7 +131,7 @@ def behind_link(out: Path) -> Path:
 
 
 def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]], file: BinaryIO, *, done: int,
-                name: str, jsonl: bool) -> None:
+                name: str, jsonl: bool) -> Remarks:
     """Write the lines after those that are done.  Whatever ends it, the file has whole lines, in order."""
     progress = Progress(name, lines.count, "lines", done=done)
     remarks = Remarks("lines", of=name)
@@ -138,8 +141,8 @@ def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]]
             file.write(b"".join(text.encode() + b"\n" if jsonl else line.before + text.encode() + line.end
                                 for line, (text, _) in pairs))
             file.flush()
-            for line, (_, doubts) in pairs:
-                remarks.note(line.number, doubts)
+            for line, (text, doubts) in pairs:
+                remarks.note(line.number, doubts, text=line.text, translation=text)
             if error:
                 raise UserError(f"{lines.path}, {error}")
             progress.advance(len(window))
@@ -147,6 +150,7 @@ def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]]
     finally:
         progress.clear()
     remarks.print()
+    return remarks
 
 
 def translate_window(request: TranslationRequest, window: Window) -> Translated:

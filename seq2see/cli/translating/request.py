@@ -1,33 +1,21 @@
-"""The options of `translate` for a translator, the output for each line, and warnings about doubtful lines."""
+"""The options of `translate` for a translator, and the output for each line."""
 
 import argparse
 import json
-import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
 from seq2see.pretrained import NAMES
 from seq2see.streams import only_results_on_stdout
 from seq2see.tokenizer.language_codes import iso
 from seq2see.translate import Translation, Translator
-from seq2see.translate.results import Warned
 
 if TYPE_CHECKING:
     from seq2see.cli.translating.pharaoh_aligner import PharaohAligner
-
-UNKNOWN = "words not seen in training, so their translation is a guess"
-CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
-WARNINGS: dict[Warned, str] = {
-    "unchanged": "the translation is the same as its source",
-    "too_short": "the translation is far shorter than its source, so some of it is missing",
-    "cut_off": CUT_OFF,
-}
-WORDS_SHOWN = 60  # characters of unknown words
 
 Translations = tuple[Translation, ...]  # of one text, one to each target
 
@@ -148,50 +136,6 @@ def chance(result: Translation) -> str:
     return "" if found is None else f"{found:.4f}"
 
 
-class Doubts(NamedTuple):
-    """What is doubtful of the translations of a text."""
-
-    unknown: tuple[str, ...]  # words of the source
-    warnings: tuple[Warned, ...]
-
-    @classmethod
-    def of(cls, results: Sequence[Translation]) -> "Doubts":
-        """Of the translations of a text, one to each target."""
-        return cls(tuple(dict.fromkeys(word.text for result in results for word in result.unknown_words or ())),
-                   tuple(dict.fromkeys(name for result in results for name in result.warnings)))
-
-
-class Remarks:
-    """Warnings over many lines, or other texts: how many each concerns, and the first of them."""
-
-    def __init__(self, unit: str, *, of: str = "") -> None:
-        self.unit, self.of = unit, of and f"{of}: "
-        self.texts = 0
-        self.counts: Counter[str] = Counter()
-        self.first: dict[str, str] = {}
-
-    def note(self, number: int, doubts: Doubts) -> None:
-        self.texts = number
-        if doubts.unknown:
-            words = ", ".join(doubts.unknown)
-            self._count(UNKNOWN, number, f": {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
-        for name in doubts.warnings:
-            self._count(WARNINGS[name], number)
-
-    def _count(self, what: str, number: int, more: str = "") -> None:
-        self.counts[what] += 1
-        self.first.setdefault(what, f"{self.unit[:-1]} {number:,}{more}")
-
-    def print(self) -> None:
-        if not self.counts:
-            return  # before the slow import of the lens
-        from seq2see.streams import printable
-
-        for what, count in self.counts.items():
-            where = f"{count:,} of {self.texts:,} {self.unit}"
-            print(f"{self.of}{where}: {what} (first: {printable(self.first[what])})", file=sys.stderr)
-
-
 def check(args: argparse.Namespace) -> None:
     """UserError, before anything is read, for options that do not go together."""
     of_files = {"-o": args.out, "--columns": args.columns, "--keys": args.keys, "--lines": args.lines,
@@ -202,6 +146,8 @@ def check(args: argparse.Namespace) -> None:
         if args.lines and not why:
             why = "; standard input is always translated line by line"
         raise UserError(f"{given[0]} needs a file to translate{why}", exit_code=2)
+    if args.report and args.ray:
+        raise UserError("--report is for files and standard input; leave it out with --ray", exit_code=2)
     if args.out == "-":
         raise UserError("-o - is not supported: give the name of a file, or translate standard input to standard"
                         " output",
