@@ -65,6 +65,10 @@ class PivotedTranslation(Translation):
         return self.first.unknown_words
 
     @cached_property
+    def invented_words(self) -> tuple[Word, ...] | None:
+        return self.second.invented_words
+
+    @cached_property
     def warnings(self) -> tuple[Warned, ...]:
         return tuple(dict.fromkeys((*self.first.warnings, *self.second.warnings)))
 

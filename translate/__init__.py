@@ -4,7 +4,7 @@ Imports lens, modeling, passes, text and tokenizer.
 Begin with `translator.py`, then `segment_translator.py`.
 """
 
-from .results import Hypothesis, Translation
+from .results import Doubt, Hypothesis, Translation
 from .translator import Translator
 
-__all__ = ["Hypothesis", "Translation", "Translator"]
+__all__ = ["Doubt", "Hypothesis", "Translation", "Translator"]

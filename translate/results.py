@@ -6,6 +6,7 @@ There are two engines: `torch_engine.py`, for every model and option, and `ctran
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +28,11 @@ from .decoding import DecodingOptions
 if TYPE_CHECKING:
     from ..lens.records.calibration import SentenceCalibrator
 
+LETTERS = re.compile(r"[^\W\d_]+")
 Ids = Sequence[int]
 Result = TypeVar("Result", "Hypothesis", "Translation")
 Warned = Literal["unchanged", "too_short", "cut_off"]
+Doubted = Literal["unknown_word", "invented_word"]
 Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread
 
 
@@ -89,6 +92,16 @@ class Hypothesis:
 EngineOutput = tuple[Hypothesis, ...]  # for one source, best first
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """A word that makes a translation doubtful."""
+
+    kind: Doubted = field(
+        metadata={"description": "`unknown_word`: a source word that is not in the training text; `invented_word`: a "
+        "word of the translation that is neither in the training text nor in the source"})
+    word: str = field(metadata={"description": "the word as it is in the text"})
+
+
 def with_fields(one: Result, **fields: Any) -> Result:
     """A copy with other values: ten times as fast as `dataclasses.replace`, because there are many results.
 
@@ -116,7 +129,7 @@ class Translation:
       repeat.  A segment with fewer hypotheses than other segments repeats its last hypothesis.
     - `model_input`: the model's input, if it differs from `source_text` because of protected text.
     - `keep`: the parts of this text that the caller's `keep` matched; `glossary`: the caller's glossary.
-    - `seen`: the words of the source language that occur in the training text; None if unknown.
+    - `seen`, `seen_target`: the words of the two languages that occur in the training text; None if unknown.
     """
 
     text: str
@@ -131,6 +144,7 @@ class Translation:
     one_by_one: bool = False
     model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
+    seen_target: frozenset[str] | None = field(default=None, repr=False, compare=False)
     keep: KeptWords | None = field(default=None, repr=False, compare=False)
     glossary: Glossary | None = field(default=None, repr=False, compare=False)
 
@@ -240,6 +254,30 @@ class Translation:
                      if word.casefold() not in self.seen and word not in unread and not _is_mark(word)
                      and protected.isdisjoint(range(*span)))
 
+    @cached_property
+    def invented_words(self) -> tuple[Word, ...] | None:
+        """The words of the best translation that are neither in the training text nor in the source, and not terms of
+        the glossary; None if this is unknown.
+
+        A few of them exist: of the words of Tatoeba's translations 3 or 4 in 100 are not in the text that `everyday`
+        learnt from.  Numbers and punctuation are left out.  A word with a hyphen or an apostrophe counts as its parts.
+        """
+        if self.seen_target is None:
+            return None
+        if self.has_markup:
+            return tuple(word for one in self.segments for word in one.invented_words or ())
+        allowed = set(_letters_of(" ".join((self.source_text, *(written for _, written in self.terms)))))
+        words = split_words(self.text, language=self.target_language) if self.hypotheses else []
+        return tuple(word for word in words if word.text.casefold() not in self.seen_target
+                     and any(part not in self.seen_target and part not in allowed for part in _letters_of(word.text)))
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What makes the best translation doubtful: each unknown and each invented word once."""
+        words: dict[Doubted, tuple[Word, ...]] = {
+            "unknown_word": self.unknown_words or (), "invented_word": self.invented_words or ()}
+        return tuple(dict.fromkeys(Doubt(kind, word.text) for kind, some in words.items() for word in some))
+
 
 def with_chances(translations: Sequence[Translation], calibrator: SentenceCalibrator) -> list[Translation]:
     """The translations with the `probability` of their best hypothesis, if the model read this very text and finished
@@ -259,6 +297,11 @@ def with_chances(translations: Sequence[Translation], calibrator: SentenceCalibr
 def _is_mark(word: str) -> bool:
     """Whether a word is a number, punctuation or a symbol, which need not be learnt."""
     return all(unicodedata.category(c)[0] in "NPSZ" for c in word)
+
+
+def _letters_of(text: str) -> list[str]:
+    """Its runs of letters, casefolded."""
+    return LETTERS.findall(text.casefold())
 
 
 def _has_digit(word: str) -> bool:

@@ -241,7 +241,7 @@ class Translator(LoadedCheckpoint):
         engine = self.engine_for(segments.options)
         make = partial(Translation.of, source_language=segments.source, target_language=segments.target,
                        engine=engine.name, precision=engine.precision, seen=self.seen_words(segments.source),
-                       glossary=segments.protection.glossary)
+                       seen_target=self.seen_words(segments.target), glossary=segments.protection.glossary)
         parts = [one.parts(make) for one in texts]
         marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True) if text.markup
                   for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]

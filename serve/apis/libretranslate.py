@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 from ...tokenizer.language_codes import language_name
 from ...tokenizer.language_pairs import MOST_LISTED
 from ...translate.decoding import DecodingOptions
-from ...translate.results import Warned
+from ...translate.results import Doubt, Warned
 from ..api_errors import APIError
 from ..language_detection import Detection
 from ..request_checks import replay_body
@@ -119,6 +119,9 @@ class Translated(BaseModel):
     warnings: list[Warned] | list[list[Warned]] | None = Field(
         default=None, description="signs that a translation went wrong, if there are any: `unchanged`, `too_short` or "
         "`cut_off`. LibreTranslate has no such field")
+    doubts: list[Doubt] | list[list[Doubt]] | None = Field(
+        default=None, description="words that make a translation doubtful, if there are any. LibreTranslate has no "
+        "such field")
 
 
 class Language(BaseModel):
@@ -208,6 +211,8 @@ def router(service: Service) -> APIRouter:
             answer["alternatives"] = [[other.text for other in one.hypotheses[1:]] for one in found]
         if any(one.warnings for one in found):
             answer["warnings"] = [one.warnings for one in found]
+        if any(one.doubts for one in found):
+            answer["doubts"] = [one.doubts for one in found]
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
 
     @routes.post("/detect", summary="Detect the language of a text",

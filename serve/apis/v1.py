@@ -21,7 +21,7 @@ from ...passes.attention_kinds import Kind
 from ...text.glossary import LONGEST_TERM, Glossary
 from ...text.protection import LONGEST_PATTERN
 from ...tokenizer.words import TokenSpan
-from ...translate.results import Hypothesis, Translation, Warned
+from ...translate.results import Doubt, Hypothesis, Translation, Warned
 from ...translate.translator import Translator
 from ..access import Caller
 from ..api_errors import APIError
@@ -121,6 +121,9 @@ class OneTranslation(BaseModel):
         "sentence are omitted, and each text occurs once")
     unknown_words: Annotated[list[str] | None, texts_of_words] = Field(
         description="source words that are not in the training text; null: unknown for this model")
+    doubts: list[Doubt] = Field(
+        description="words that make the translation doubtful, each once; empty if the model's training text is not "
+        "known")
     missing_terms: Annotated[list[str], source_terms] = Field(
         default=[], description="source terms of the glossary whose translation is missing from the text; empty "
         "without a glossary")

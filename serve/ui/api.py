@@ -58,10 +58,11 @@ def add_api(service: Service) -> None:
         """Translate a text with a small translation model.
 
         The result has the best translation, the requested alternatives and the two languages. unknown_words lists words
-        of the text that are not in the training data; their translation is a guess. one_by_one is true if sentences
-        were first translated together, gave another number of sentences, and were translated again one by one.
-        finished is false if the translation stopped at the token limit. warnings lists signs that it went wrong:
-        unchanged (it or a part of it is the same as the text), too_short (far shorter) or cut_off (not finished).
+        of the text that are not in the training data; their translation is a guess. invented_words lists words of the
+        translation that are neither there nor in the text. one_by_one is true if sentences were first translated
+        together, gave another number of sentences, and were translated again one by one. finished is false if the
+        translation stopped at the token limit. warnings lists signs that it went wrong: unchanged (it or a part of it
+        is the same as the text), too_short (far shorter) or cut_off (not finished).
 
         Args:
             text: The text to translate.
@@ -79,6 +80,7 @@ def add_api(service: Service) -> None:
             "finished": all(one.finished for one in result.hypotheses[:1]),
             "warnings": [*result.warnings],
             "unknown_words": [word.text for word in result.unknown_words or ()],
+            "invented_words": [word.text for word in result.invented_words or ()],
             "source": result.source_language,
             "target": result.target_language,
         }

@@ -28,6 +28,7 @@ def test_gradios_client_translates(client, translator):
     result = translator(TEXT, target="de", alternatives=2)
     assert found == {"translation": result.text, "alternatives": [result.hypotheses[1].text], "unknown_words": [],
                      "one_by_one": False, "finished": result.hypotheses[0].finished, "source": "en", "target": "de",
+                     "invented_words": [word.text for word in result.invented_words or ()],
                      "warnings": [*result.warnings]}
     assert client.predict("The zebra.", api_name="/translate")["unknown_words"] == ["zebra"]
 

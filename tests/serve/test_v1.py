@@ -39,6 +39,7 @@ def test_translate_tells_all_there_is(live, translator):
             assert (one["score"], one["log_prob"]) == pytest.approx((two.score, two.log_prob), abs=1e-4)
             assert one["finished"] is two.finished
         assert got["unknown_words"] == [word.text for word in want.unknown_words]
+        assert got["doubts"] == [{"kind": one.kind, "word": one.word} for one in want.doubts]
         assert (got["engine"], got["precision"]) == ("torch", "float32")
     assert answer.json()["translations"][0]["unknown_words"] == ["zebra"]
 

@@ -15,6 +15,8 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.changes.interventions import ablate
 from seq2see.passes.hooks import Head
+from seq2see.text.glossary import Glossary
+from seq2see.translate.results import with_fields
 
 TEXTS = [SENTENCES[0], "The box.", "", SENTENCES[2], "  ", "An owl.", SENTENCES[1]]
 
@@ -178,6 +180,20 @@ def test_words_never_seen_are_named_numbers_and_punctuation_are_not(translator):
     result = translator("The CAT didn't cross 12 zebras, 猫 3,5 ... ♪! See https://zebra.org or {zebra} ☃")
     assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "See", "or"]
     assert all(result.source_text[word.start : word.end] == word.text for word in result.unknown_words)
+
+
+def test_words_of_the_translation_that_nobody_wrote_are_named(translator):
+    result = translator("The zebra did not cross.")
+    known = with_fields(result, text="Le zebra a tordu L'OURS mi-caisse 40.")
+    seen = frozenset(["le", "a", "l", "ours", "mi", "caisse"])
+    [word] = with_fields(known, seen_target=seen).invented_words
+    assert known.text[word.start : word.end] == word.text == "tordu"
+    assert [(one.kind, one.word) for one in with_fields(known, seen_target=seen).doubts] == [
+        ("unknown_word", "zebra"), ("invented_word", "tordu")]
+    assert with_fields(known, seen_target=None).invented_words is None
+    assert not with_fields(known, seen_target=seen | {"tordu"}).invented_words
+    terms = Glossary.of({"zebra": "tordu"})
+    assert not with_fields(known, seen_target=seen, segments=(), glossary=terms).invented_words
 
 
 def test_looking_and_translating_from_many_threads_agree_with_one(translator):

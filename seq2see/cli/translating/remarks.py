@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from seq2see.atomic import atomic_write
 from seq2see.translate import Translation
-from seq2see.translate.results import Warned
+from seq2see.translate.results import Doubted, Warned
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
+INVENTED = "words in the translation that may not exist: neither seen in training nor in the source"
 CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
 WARNINGS: dict[Warned, str] = {
     "unchanged": "the translation is the same as its source",
@@ -19,7 +20,7 @@ WARNINGS: dict[Warned, str] = {
     "cut_off": CUT_OFF,
 }
 LOST = "the translation lost a placeholder or an element"
-WORDS_SHOWN = 60  # characters of unknown words
+WORDS_SHOWN = 60  # characters of such words
 MOST_PLACES = 10_000  # of a file in a report
 
 
@@ -27,12 +28,16 @@ class Doubts(NamedTuple):
     """What is doubtful of the translations of a text."""
 
     unknown: tuple[str, ...]  # words of the source
+    invented: tuple[str, ...]  # words of the translations
     warnings: tuple[Warned, ...]
 
     @classmethod
     def of(cls, results: Sequence[Translation]) -> "Doubts":
         """Of the translations of a text, one to each target."""
-        return cls(tuple(dict.fromkeys(word.text for result in results for word in result.unknown_words or ())),
+        words: dict[Doubted, list[str]] = {"unknown_word": [], "invented_word": []}
+        for doubt in dict.fromkeys(one for result in results for one in result.doubts):
+            words[doubt.kind].append(doubt.word)
+        return cls(tuple(words["unknown_word"]), tuple(words["invented_word"]),
                    tuple(dict.fromkeys(name for result in results for name in result.warnings)))
 
 
@@ -54,13 +59,14 @@ class Remarks:
             return
         place = place or f"{self.unit[:-1]} {number:,}"
         whys = [WARNINGS[name] for name in doubts.warnings]
-        if doubts.unknown:
-            words = ", ".join(doubts.unknown)
-            self._count(self.counts, UNKNOWN, f"{place}: {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
+        kinds = ((UNKNOWN, doubts.unknown), (INVENTED, doubts.invented))
+        named = [(why, ", ".join(words)) for why, words in kinds if words]
+        for why, words in named:
+            self._count(self.counts, why, f"{place}: {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
         for why in whys:
             self._count(self.counts, why, place)
         self.doubtful += 1
-        whys = [f"{UNKNOWN}: {', '.join(doubts.unknown)}"] * bool(doubts.unknown) + whys
+        whys = [*(f"{why}: {words}" for why, words in named), *whys]
         self._list({"place": place, "doubtful": whys, "text": text, "translation": translation})
 
     def leave(self, why: str, *, place: str, text: str) -> None:
