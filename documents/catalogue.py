@@ -63,16 +63,21 @@ _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     _, entries = _opened(data, options, name)
-    texts = [_text(message, entry.flags) for entry in entries for message in _messages(entry)]
+    messages = [(entry, message) for entry in entries for message in _messages(entry)]
+    lost = list[int]()
 
     def write(translations: Sequence[str]) -> bytes:
         catalogue, entries = _opened(data, options, name)  # again, for it is changed
-        each = iter(translations)
+        lost.clear()
+        number = 0
         for entry in entries:
-            _fill(entry, [next(each) for _ in _messages(entry)], catalogue.metadata.get("Plural-Forms", ""))
+            numbers = range(number, number := number + len(_messages(entry)))
+            if not _fill(entry, translations[numbers.start : number], catalogue.metadata.get("Plural-Forms", "")):
+                lost.extend(numbers)
         return _written(catalogue).encode()
 
-    return Document(texts, write)
+    return Document([_text(message, entry.flags) for entry, message in messages], write,
+                    [f"near line {max(entry.linenum, 1):,}" for entry, _ in messages], lost=lost)
 
 
 def _opened(data: bytes, options: FileOptions, name: str) -> tuple[Any, list[Any]]:
@@ -149,16 +154,16 @@ def _messages(entry: Any) -> list[str]:
     return [entry.msgid, entry.msgid_plural] if entry.msgid_plural else [entry.msgid]
 
 
-def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
-    """Translate an entry, unless a placeholder is lost."""
+def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> bool:
+    """Translate an entry; False if a placeholder is lost, or its plural forms are not known."""
     kept = [_as_source(message, one, entry.flags) for message, one in zip(_messages(entry), translations, strict=True)]
     if any(one is None for one in kept):
-        return
+        return False
     if entry.msgid_plural:
         forms = _forms(plural_forms, kept, same=_directives(entry.msgid, entry.flags) == _directives(
             entry.msgid_plural, entry.flags))
         if not forms:
-            return
+            return False
         own = {} if entry.fuzzy else entry.msgstr_plural
         entry.msgstr_plural = {number: own.get(number) or form for number, form in enumerate(forms)}
     else:
@@ -166,6 +171,7 @@ def _fill(entry: Any, translations: Sequence[str], plural_forms: str) -> None:
     entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
     if "fuzzy" not in entry.flags:
         entry.flags.insert(0, "fuzzy")
+    return True
 
 
 def _text(message: str, flags: Sequence[str]) -> str:

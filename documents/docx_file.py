@@ -17,6 +17,7 @@ from .archive import Archive
 from .inline import Frame, InlineItem, Path
 from .ooxml import (
     DRAWING_PARTS,
+    CodeLook,
     Runs,
     add_run_text,
     checked_parts,
@@ -35,7 +36,6 @@ _PARAGRAPHS = (  # of the transitional and the strict format
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}p",
     "{http://purl.oclc.org/ooxml/wordprocessingml/main}p",
 )
-_CODE = {"HTMLPreformatted", "PreformattedText", "SourceCode"}  # styles of Word, LibreOffice and pandoc
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _AROUND = {"bdo", "customXml", "dir", "hyperlink", "ins", "moveTo", "smartTag"}  # elements around runs
 _BREAKS = {"br", "cr", "ptab", "tab"}
@@ -62,25 +62,27 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
                     element.set(key, options.target)
         set_drawing_language(tree, options.target)
 
-    return xml_document(archive, entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS)), _paragraphs,
-                        set_language if kind else None, beside=entries_of(parts, _LANGUAGE_PARTS))
+    entries = entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS))
+    look = CodeLook.of(archive, entries, entries_of(parts, _LANGUAGE_PARTS[:1]))
+    return xml_document(archive, entries, partial(_paragraphs, look=look), set_language if kind else None,
+                        beside=entries_of(parts, _LANGUAGE_PARTS))
 
 
-def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
-    runs = Runs()
+def _paragraphs(tree: Tree, look: CodeLook) -> Iterator[XmlParagraph]:
+    runs = Runs(look)
     values = {paragraph for control in tree.iter() if local_name(control) == "sdt" and _is_value(control)
               for paragraph in control.iter(*_PARAGRAPHS)}
     for paragraph in tree.iter(*_PARAGRAPHS):
-        if paragraph not in values and not _is_code(paragraph):
+        if paragraph not in values and not _is_code(paragraph, look):
             items = _with_fields(_items(paragraph, (), runs, {}))
             yield xml_paragraph(paragraph, items, plain=(runs.plain(paragraph),), add_text=_add_text,
                                 first="pPr")
-    yield from drawing_paragraphs(tree)
+    yield from drawing_paragraphs(tree, look)
 
 
-def _is_code(paragraph: Element) -> bool:
+def _is_code(paragraph: Element, look: CodeLook) -> bool:
     style = paragraph.find(f"./{sibling_name(paragraph, 'pPr')}/{sibling_name(paragraph, 'pStyle')}")
-    return style is not None and style.get(sibling_name(style, "val")) in _CODE
+    return style is not None and look.is_code(style.get(sibling_name(style, "val"), ""))
 
 
 def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Frame]) -> Iterator[InlineItem]:
@@ -100,7 +102,7 @@ def _items(parent: Element, path: Path, runs: Runs, changes: dict[Hashable, Fram
             starts = match["end"] == "Start"
             yield InlineItem(path, child, "kept", start=key if starts else None, end=None if starts else key)
         elif name not in _NOTES and not name.endswith("Pr"):
-            yield InlineItem(path, child, "kept")
+            yield InlineItem(path, child, "kept", is_word=name == "fldSimple")
 
 
 def _holder(element: Element, name: str) -> Element | None:
@@ -143,7 +145,7 @@ class _Field:
     def closed(self, end: InlineItem) -> list[InlineItem]:
         """Its items with the last one: a range around a result that is text, or else one item that stays."""
         if self.result is None or not _is_text_field(self.instruction):
-            return [InlineItem(end.path, (*self.items, end), "kept")]
+            return [InlineItem(end.path, (*self.items, end), "kept", is_word=self.result is not None)]
         start = InlineItem(end.path, tuple(self.items[: self.result]), "kept", start=self)
         return [start, *self.items[self.result :], replace(end, end=self)]
 

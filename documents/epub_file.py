@@ -10,7 +10,7 @@ import html
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import unquote, urlsplit
 
@@ -19,7 +19,7 @@ from lxml import etree
 from seq2see.errors import UserError, as_user_error
 from ..text.html_markup import Html
 from .archive import MIMETYPE, Archive
-from .protocol import Document, FileOptions
+from .protocol import Document, FileOptions, Left
 from .xml_document import language_kind
 from .xml_parts import local_name, serialised, xml_text
 
@@ -33,6 +33,7 @@ _ROOT = re.compile(rf"<(?:html|body)\b{_ATTRIBUTES}>")
 _BODY = re.compile(rf"<!--.*?-->|(?P<body><body\b{_ATTRIBUTES}>)", re.DOTALL)
 _TITLE = re.compile(r"(?<=<title>)[^<]*[^<\s][^<]*(?=</title\s*>)")
 _LANGUAGE = re.compile(r"""(?<=\s)((?:xml:)?lang\s*=\s*["'])[^"']*""")
+_MARKUP = re.compile(rb"<(style|script|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }
@@ -55,6 +56,7 @@ class _Part:
     entry: str
     texts: Sequence[str]
     write: Callable[[Sequence[str]], bytes]
+    left: str = ""  # why its text is not translated
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
@@ -75,7 +77,10 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
         # A book whose texts are all the same keeps its language.
         return archive.rewritten(changed and {**same, **changed})
 
-    return Document([text for part in _parts(archive, language) for text in part.texts], write)
+    parts = list(_parts(archive, language))
+    return Document([text for part in parts for text in part.texts], write,
+                    [part.entry for part in parts for _ in part.texts],
+                    [Left(part.entry, "", part.left) for part in parts if part.left])
 
 
 def _check(archive: Archive) -> None:
@@ -102,16 +107,20 @@ def _parts(archive: Archive, language: str) -> Iterator[_Part]:
     for package in packages:
         root = archive.tree(package, doctype=True).getroot()
         yield _xml_part(archive, package, "title", language)
+        spine = {one.get("idref") for one in root.iter() if local_name(one) == "itemref"}
         for item in root.iter():
-            if local_name(item) != "item" or item.get("media-type") not in (_XHTML, _NCX):
+            kind, is_read = item.get("media-type", ""), item.get("id") in spine
+            if local_name(item) != "item" or not (kind in (_XHTML, _NCX) or is_read):
                 continue
             address = urlsplit(item.get("href", ""))
             entry = posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(address.path)))
             if address.scheme or entry in done:
                 continue
             done.add(entry)
-            is_page = item.get("media-type") == _XHTML
-            yield _page(archive, entry, language) if is_page else _xml_part(archive, entry, "text", language)
+            if kind == _NCX:
+                yield _xml_part(archive, entry, "text", language)
+            else:
+                yield _page(archive, entry, language) if kind == _XHTML else _unusual(archive, entry, kind, language)
 
 
 def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
@@ -132,6 +141,19 @@ def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
         return serialised(tree)
 
     return _Part(entry, [" ".join(element.text.split()) for element in found], write)
+
+
+def _unusual(archive: Archive, entry: str, kind: str, language: str) -> _Part:
+    """A page of another media type than XHTML: it is one if it can be read as one."""
+    data = archive.read(entry)
+    is_xml = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    if not is_xml or not re.search(rb"[A-Za-z\x80-\xff]{2}", _MARKUP.sub(b"", data)):
+        return _Part(entry, [], lambda _: data)  # a picture
+    try:
+        part = _page(archive, entry, language)
+    except UserError:
+        part = _Part(entry, [], lambda _: data)
+    return part if part.texts else replace(part, left=f"a page of type {kind} that cannot be read as XHTML")
 
 
 def _page(archive: Archive, entry: str, language: str) -> _Part:

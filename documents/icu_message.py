@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 OPENS = re.compile(r"\{\s*(?P<name>\w+)\s*,\s*(?P<kind>plural|select|selectordinal)\s*,(?:\s*offset:\d+)?")
+WHY_LEFT = "an ICU message with plurals or selects"
 _BRANCH = re.compile(r"(?P<label>\s*(?:=\d+|\w+)\s*)\{(?P<text>(?:[^{}]|\{[^{}]*\})*+)\}")
 _QUOTE = re.compile(r"'(?=[{}#|])")  # would begin a literal
 
@@ -28,7 +29,7 @@ class Branches:
 def branches(message: str) -> Branches | None:
     """The branches of a message; None if it has not one plural or select, or others inside it."""
     opened = OPENS.search(message)
-    if opened is None:
+    if opened is None or opened["kind"] == "selectordinal":  # the endings of numbers (2nd) are those of a language
         return None
     labels, texts, end = list[str](), list[str](), opened.end()
     while branch := _BRANCH.match(message, end):

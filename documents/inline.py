@@ -30,7 +30,7 @@ Tag = Literal["span", "sub", "sup", "code"]  # sub and sup are part of a word; c
 MOST_NESTED = 12  # elements in a text; what is deeper is one element (placing.py takes 32)
 _SPACE = " \t\n\r"  # white space of XML, without the no-break space
 _SPACES_OR_WORDS = re.compile(rf"[{_SPACE}]+|[^{_SPACE}]+(?:[{_SPACE}][^{_SPACE}]+)*")
-_TAG = re.compile(r'<(?P<end>/)?(?:span|su[bp]|code|img)(?: id="(?P<id>\d+)")?>')
+_TAG = re.compile(r'<samp id="(?P<word>\d+)">1</samp>|<(?P<end>/)?(?:span|su[bp]|code|img)(?: id="(?P<id>\d+)")?>')
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,8 @@ Path = tuple[Frame, ...]
 class InlineItem:
     """Text, or what stays as it is: an element, spaces, or items that belong together (a field).
 
-    `start` and `end` name the two ends of a range (a bookmark, the words of a comment).
+    `start` and `end` name the two ends of a range (a bookmark, the words of a comment).  What stays may be read as a
+    word (`is_word`): the number of a page.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class InlineItem:
     kind: Literal["text", "kept", "break"] = "text"
     start: Hashable = None
     end: Hashable = None
+    is_word: bool = False
 
     @property
     def text(self) -> str:
@@ -105,7 +107,7 @@ class Segment:
 
     def __init__(self, items: Sequence[InlineItem], plain: Path):
         items = [part for item in _joined(items) for part in _spaces_apart(item)]
-        worded = [number for number, item in enumerate(items) if item.has_words]
+        worded = [number for number, item in enumerate(items) if item.has_words or item.is_word]
         self._before, self._after = items[: worded[0]], items[worded[-1] + 1 :]
         self._plain = plain
         self._by_id: list[_Around | InlineItem] = []
@@ -130,7 +132,7 @@ class Segment:
             if tag["end"] and len(opened) > 1:
                 items += opened.pop().end
                 continue
-            element = left.pop(int(tag["id"] or -1), None)
+            element = left.pop(int(tag["id"] or tag["word"] or -1), None)
             if element is None:
                 raise lost
             if isinstance(element, InlineItem):
@@ -214,7 +216,8 @@ class Segment:
         if item.kind == "text":
             return html.escape(item.text, quote=False)
         self._by_id.append(item)
-        return f'<img id="{len(self._by_id) - 1}">'
+        number = len(self._by_id) - 1
+        return f'<samp id="{number}">1</samp>' if item.is_word else f'<img id="{number}">'
 
 
 class Paragraph:

@@ -16,7 +16,7 @@ from ..text.html_markup import NO_PARTS, RAISED, VOID, Html
 from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
 from .fragments import Fragment, HtmlToken, Kind
-from .icu_message import OPENS, branches, joined
+from .icu_message import OPENS, WHY_LEFT, branches, joined
 from .places import Place, document_of
 from .plain_text import decoded
 from .protocol import Document, FileOptions
@@ -35,6 +35,17 @@ _ZONES = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|In
 _NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No
     rf"(?!(?!{_ZONES})(?=\S*[^\W\d_A-Z])[^\W\d_a-z][^\W\d_]+(?:/[^\W\d_]+)+\Z)\S*[_/\\:@#=<>\d]\S*"
     r"|\S*[a-z][A-Z]\S*|[a-z]{2,3}-[A-Z]{2}|https?|mailto|tel")
+_SMALL_WORDS = re.compile(r"[a-z][a-z0-9]*(?:-{1,2}[a-z0-9]+)*(?: [a-z][a-z0-9]*(?:-{1,2}[a-z0-9]+)*)*")
+_WORDS_WITH_HYPHEN = frozenset(  # parts of English words with a hyphen: sign-in, e-mail, up-to-date
+    "a all and anti as at based be by co date day down e ex for free friendly full good half high in it like long low"
+    " made mid mini multi new non of off old on one only open or out over part per post pre pro re ready right self"
+    " semi short so sub the through time to two under up us well wide x year".split())
+_CODE_MEMBER = re.compile(  # the last word of a member's name
+    r"(?:\A|[_.-])(?:align|alignment|anchor|class|className|classes|color|colour|component|css|font|icon|iconName|id|key"
+    r"|layout|lang|locale|method|mime|mode|position|route|selector|size|slug|style|target|theme|type|uid|uuid|variant)\Z"
+    r"|(?<=[a-z])(?:Align|Anchor|Class|ClassName|Color|Component|Font|Icon|Id|Key|Layout|Locale|Mode|Position|Route"
+    r"|Selector|Size|Slug|Style|Target|Theme|Type|Variant)\Z")
+_CODE_LEFT = "looks like a code of a program; to translate it, name its member with --keys"
 _CLOCK = r"yyyy|yy|YYYY|YY|MM{1,3}|DD{1,3}|dd{1,3}|EE{1,3}|HH|hh|mm|ss|SSS"
 _DATE = re.compile(rf"(?<![^\W_])(?:(?:{_CLOCK})+|[yYMDdEHhmsAaZ])(?![^\W_])|%-?[A-Za-z](?![^\W\d_])")  # %Y, MM
 _IN_DATE = re.compile(rf"%|{_CLOCK}")
@@ -51,7 +62,8 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     escaped = _escaped(source)
     language = "" if options.keys else iso(options.source)
     return document_of(source, filter(None, (
-        _place(source, span, escaped, chosen=bool(options.keys)) for span in found
+        Place.left(*span, _CODE_LEFT) if not options.keys and _is_identifier(source[span[0] + 1 : span[1] - 1], member)
+        else _place(source, span, escaped, chosen=bool(options.keys)) for member, span in found
         if not language or source[slice(*span)] != f'"{language}"')), name=name, mark=mark)
 
 
@@ -63,8 +75,19 @@ def _check(source: str, name: str) -> None:
         raise UserError(f"{name} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
 
 
-def _strings(source: str, keys: Sequence[str], name: str) -> Iterator[Span]:
-    """The strings that are values, in members that were chosen."""
+def _is_identifier(text: str, member: str) -> bool:
+    """Whether words in small letters are codes of a program: by the name of their member, or by their hyphens."""
+    if not _SMALL_WORDS.fullmatch(text):
+        return False
+    words = text.split(" ")
+    hyphened = [word for word in words if "-" in word and _WORDS_WITH_HYPHEN.isdisjoint(word.split("-"))]
+    first = [word.partition("-")[0] for word in words]
+    is_named = _CODE_MEMBER.search(member) is not None
+    return is_named or len(hyphened) == len(words) or (bool(hyphened) and len({*first}) < len(first))
+
+
+def _strings(source: str, keys: Sequence[str], name: str) -> Iterator[tuple[str, Span]]:
+    """The strings that are values, each with the name of its member, in members that were chosen."""
     objects, names, chosen = list[bool](), list[str](), [not keys]  # what is open, and the names on the way to it
     expects_name, found = False, set[str]()
     for token in _TOKEN.finditer(source):
@@ -89,7 +112,7 @@ def _strings(source: str, keys: Sequence[str], name: str) -> Iterator[Span]:
             chosen[-1] = chosen[-2] or bool(fitting)
             expects_name = False
         elif chosen[-1]:
-            yield token.span()
+            yield next((one for one in reversed(names) if one), ""), token.span()
     if missing := [key for key in keys if key not in found]:
         raise UserError(f"{name} has no member {missing[0]!r}; give names of members, or paths such as menu.title")
 
@@ -103,8 +126,11 @@ def _names(key: str, names: Sequence[str]) -> bool:
 def _place(source: str, span: Span, escaped: frozenset[str], *, chosen: bool) -> Place | None:
     text = json.loads(source[slice(*span)])
     parts = branches(text)
-    if not _is_unicode(text) or (parts is None and OPENS.search(text)):
+    if not _is_unicode(text):
         return None
+    if parts is None and (opened := OPENS.search(text)) and not (
+            opened["kind"] == "selectordinal" and DEFAULT_PROTECTION.masked(text)[opened.start()] == "_"):
+        return Place.left(*span, WHY_LEFT)
     messages = parts.texts if parts else (text,)
     if not any(_is_read(message, chosen=chosen) for message in messages):
         return None

@@ -15,6 +15,7 @@ from lxml import etree
 
 from seq2see.errors import UserError
 from .archive import MIMETYPE, Archive
+from .code import MOSTLY, is_monospaced, is_named_code
 from .inline import Frame, InlineItem, Path, Tag
 from .protocol import Document, FileOptions
 from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
@@ -28,8 +29,6 @@ _TEXT, _STYLE, _FORMAT = _OASIS % "text", _OASIS % "style", _OASIS % "xsl-fo-com
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _BREAKS = {"line-break", "tab"}
 _MARKS = {"bookmark", "change", "reference-mark"}  # without width, as are the ends of ranges
-_CODE = {"Preformatted_20_Text", "Source_20_Code"}  # of paragraphs
-_CODE_STYLES = {"Source_20_Text", "Source_Text", "Verbatim_20_Char"}  # of LibreOffice and pandoc
 # Of a text's style: what does not change how it looks.
 _NOT_FORMAT = {
     "country", "country-asian", "country-complex", "language", "language-asian", "language-complex", "rsid",
@@ -73,10 +72,11 @@ def _check(archive: Archive) -> None:
 def _paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
     reader = _Reader(tree)
     deleted = {element for changes in tree.iter(f"{_TEXT}tracked-changes") for element in changes.iter(*_PARAGRAPHS)}
-    code = _CODE | {element.get(f"{_STYLE}name") for element in tree.iter(f"{_STYLE}style")
-                    if element.get(f"{_STYLE}parent-style-name") in _CODE}
+    code = {element.get(f"{_STYLE}name") for element in tree.iter(f"{_STYLE}style")
+            if is_named_code(element.get(f"{_STYLE}parent-style-name", ""))}
     for element in tree.iter(*_PARAGRAPHS):
-        if element not in deleted and element.get(f"{_TEXT}style-name") not in code:
+        style = element.get(f"{_TEXT}style-name", "")
+        if element not in deleted and style not in code and not is_named_code(style):
             yield xml_paragraph(element, reader.items(element), plain=(), add_text=_Writer().add_text)
 
 
@@ -89,6 +89,10 @@ class _Reader:
                      if style.get(f"{_STYLE}family") == "text" and local_name(style.getparent()) == "automatic-styles"]
         self._looks = {style.get(f"{_STYLE}name"): _look(style) for style in automatic}
         self._tags = {style.get(f"{_STYLE}name"): _tag(style) for style in automatic}
+        coded = {style.get(f"{_STYLE}name") for style in automatic if _is_monospaced(style)}
+        spans = (span for span in tree.iter(f"{_TEXT}span") if span.get(f"{_TEXT}style-name") in coded)
+        if sum(map(_length, spans)) < MOSTLY * _length(tree.getroot()):  # else it is a typescript
+            self._tags |= dict.fromkeys(coded, "code")
         self._frames: dict[Hashable, Frame] = {}
 
     def items(self, paragraph: Element) -> Iterator[InlineItem]:
@@ -127,7 +131,7 @@ class _Reader:
         if not look:
             return None
         if look not in self._frames:
-            tag = self._tags.get(style, "code" if style in _CODE_STYLES else "span")
+            tag = self._tags.get(style, "code" if is_named_code(style or "") else "span")
             self._frames[look] = replace(Frame.like(span, is_format=tag != "code"), tag=tag)
         return self._frames[look]
 
@@ -140,12 +144,21 @@ def _look(style: Element) -> Hashable:
 
 
 def _tag(style: Element) -> Tag:
-    if style.get(f"{_STYLE}parent-style-name") in _CODE_STYLES:
+    if is_named_code(style.get(f"{_STYLE}parent-style-name", "")):
         return "code"
     position = next((one.get(f"{_STYLE}text-position", "") for one in style.iter(f"{_STYLE}text-properties")), "")
     if position.startswith(("sub", "-")):
         return "sub"
     return "sup" if position and not position.startswith("0") else "span"
+
+
+def _is_monospaced(style: Element) -> bool:
+    return any(is_monospaced(one.get(f"{_STYLE}font-name") or one.get(f"{_FORMAT}font-family") or "")
+               for one in style.iter(f"{_STYLE}text-properties"))
+
+
+def _length(element: Element) -> int:
+    return sum(map(len, element.itertext()))
 
 
 def _count(spaces: Element) -> int:
@@ -160,7 +173,8 @@ def _kept(element: Element, name: str, path: Path) -> InlineItem:
     kind = name.removesuffix("-start").removesuffix("-end")
     starts, ends = name.endswith("-start") or name == "annotation", name.endswith("-end")
     key = (kind, named) if named else None
-    return InlineItem(path, element, "kept", start=key if starts else None, end=key if ends else None)
+    is_word = element.tag.startswith(_TEXT) and not len(element) and bool((element.text or "").strip())  # a field
+    return InlineItem(path, element, "kept", start=key if starts else None, end=key if ends else None, is_word=is_word)
 
 
 class _Writer:

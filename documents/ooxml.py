@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 
 from lxml import etree
 
 from seq2see.errors import UserError
 from .archive import Archive
+from .code import MOSTLY, is_monospaced, is_named_code
 from .inline import Frame, InlineItem, Tag
 from .xml_document import XmlParagraph, xml_paragraph
 from .xml_parts import Element, Tree, last_child, local_name, properties, sibling_name
@@ -19,7 +21,6 @@ DRAWING_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "drawingml.
 _DRAWING_PARAGRAPHS = (  # of the transitional and the strict format
     "{http://schemas.openxmlformats.org/drawingml/2006/main}p", "{http://purl.oclc.org/ooxml/drawingml/main}p",
 )
-_CODE_STYLES = {"HTMLCode", "SourceText", "VerbatimChar"}  # of Word, LibreOffice and pandoc
 # Attributes and children of a run's properties that do not change how it looks.
 _NOT_FORMAT = {"lang", "altLang", "dirty", "err", "smtClean", "noProof", "bmk"}
 
@@ -53,10 +54,51 @@ def entries_of(parts: dict[str, str], kinds: tuple[str, ...]) -> list[str]:
     return [name for name, kind in parts.items() if kind.endswith(kinds)]
 
 
+@dataclass(frozen=True)
+class CodeLook:
+    """How code looks in a file: the ids of its `styles`, and whether its `fonts` of one width are for code."""
+
+    styles: frozenset[str]
+    fonts: bool
+
+    @classmethod
+    def of(cls, archive: Archive, entries: Sequence[str], styles: Sequence[str] = ()) -> CodeLook:
+        """That of a file with text in these entries, and styles in those."""
+        names = [child for entry in styles for style in archive.tree(entry).getroot() if local_name(style) == "style"
+                 for child in style if local_name(child) == "name"]
+        coded = (name.getparent() for name in names if is_named_code(name.get(sibling_name(name, "val"), "")))
+        return cls(frozenset(style.get(sibling_name(style, "styleId"), "") for style in coded),
+                   _has_code_fonts(archive, entries))
+
+    def is_code(self, style: str) -> bool:
+        return style in self.styles or is_named_code(style)
+
+
+def _has_code_fonts(archive: Archive, entries: Sequence[str]) -> bool:
+    """Whether some runs have a font of one width, but not as many as in a typescript."""
+    if not any(is_monospaced(archive.read(entry).decode("utf-8", "ignore")) for entry in entries):
+        return False
+    every = coded = 0
+    for run in (one for entry in entries for one in archive.tree(entry).iter() if local_name(one) == "r"):
+        length = sum(len(child.text or "") for child in run if local_name(child) == "t")
+        every += length
+        coded += length * is_monospaced(_font(run.find(sibling_name(run, "rPr"))))
+    return coded < MOSTLY * every
+
+
+def _font(own: Element | None) -> str:
+    """The font that a run names; empty if it names none."""
+    for child in () if own is None else own:
+        if local_name(child) in ("rFonts", "latin"):
+            return str(child.get(sibling_name(child, "ascii")) or child.get("typeface") or "")
+    return ""
+
+
 class Runs:
     """The frames of runs; runs that look the same have one."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: CodeLook) -> None:
+        self._look = look
         self._frames: dict[Hashable, Frame] = {}
 
     @staticmethod
@@ -68,7 +110,7 @@ class Runs:
         own = run.find(sibling_name(run, "rPr"))
         key = properties(own, _NOT_FORMAT)
         if key not in self._frames:
-            tag = _tag(own)
+            tag = _tag(own, self._look)
             self._frames[key] = Frame(lambda: _run(run, own), is_format=tag != "code" and not _is_link(own), tag=tag)
         return self._frames[key]
 
@@ -83,10 +125,10 @@ def add_run_text(run: Element, text: str) -> Element:
     return last
 
 
-def drawing_paragraphs(tree: Tree) -> Iterator[XmlParagraph]:
+def drawing_paragraphs(tree: Tree, look: CodeLook) -> Iterator[XmlParagraph]:
     """The paragraphs of shapes, without the prompts of placeholders in masters and layouts."""
     is_master = local_name(tree.getroot()) in ("sldMaster", "sldLayout")
-    runs = Runs()
+    runs = Runs(look)
     for one in tree.iter(*_DRAWING_PARAGRAPHS):
         if is_master and _is_placeholder(one):
             continue
@@ -109,7 +151,7 @@ def _drawing_items(paragraph: Element, runs: Runs) -> Iterator[InlineItem]:
                 if text:
                     yield InlineItem((frame,), text.replace("\n", " "), "break" if text == "\t" else "text")
         elif name not in ("pPr", "endParaRPr"):
-            yield InlineItem((), child, "break" if name == "br" else "kept")
+            yield InlineItem((), child, "break" if name == "br" else "kept", is_word=name == "fld")
 
 
 def _is_placeholder(paragraph: Element) -> bool:
@@ -129,11 +171,13 @@ def _is_link(own: Element | None) -> bool:
     return own is not None and any(local_name(child).startswith("hlink") for child in own)
 
 
-def _tag(own: Element | None) -> Tag:
+def _tag(own: Element | None, look: CodeLook) -> Tag:
     if own is None:
         return "span"
     style = own.find(sibling_name(own, "rStyle"))
-    if style is not None and style.get(sibling_name(own, "val")) in _CODE_STYLES:
+    if style is not None and look.is_code(style.get(sibling_name(own, "val"), "")):
+        return "code"
+    if look.fonts and is_monospaced(_font(own)):
         return "code"
     baseline = own.get("baseline", "0")  # of DrawingML: how much the run is raised
     aligned = own.find(sibling_name(own, "vertAlign"))  # of WordprocessingML

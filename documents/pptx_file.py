@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from .archive import Archive
-from .ooxml import DRAWING_PARTS, checked_parts, drawing_paragraphs, entries_of, set_drawing_language
+from .ooxml import DRAWING_PARTS, CodeLook, checked_parts, drawing_paragraphs, entries_of, set_drawing_language
 from .protocol import Document, FileOptions
 from .xml_document import language_kind, xml_document
 
@@ -21,4 +21,6 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     archive = Archive(data, name)
     parts = checked_parts(archive, "presentationml.presentation.main+xml")
     set_language = partial(set_drawing_language, language=options.target) if language_kind(options.target) else None
-    return xml_document(archive, entries_of(parts, (*_SLIDES, *DRAWING_PARTS)), drawing_paragraphs, set_language)
+    entries = entries_of(parts, (*_SLIDES, *DRAWING_PARTS))
+    paragraphs = partial(drawing_paragraphs, look=CodeLook.of(archive, entries))
+    return xml_document(archive, entries, paragraphs, set_language)

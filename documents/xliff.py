@@ -7,6 +7,7 @@ and the same canonical XML otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from lxml import etree
 from seq2see.errors import UserError
 from ..tokenizer.language_codes import iso, language_name
 from .fragments import Fragment, HtmlToken
-from .protocol import Document, FileOptions
+from .icu_message import OPENS, WHY_LEFT
+from .protocol import Document, FileOptions, Left
 from .xml_parts import local_name, parse, xml_text
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 _AROUND = frozenset(("g", "mrk", "pc"))  # elements around words
 _STARTS = {"bpt": "ept", "bx": "ex", "sc": "ec", "sm": "em"}  # elements that stand where one starts, and where it ends
 _ENDS = {end: start for start, end in _STARTS.items()}
+_PAIR = re.compile(r"(?P<kind>START|CLOSE)_(?P<name>.+?)(?:_\d+)?\Z")  # ids of two `x` around words, as Angular has
 _UNTRANSLATED = ("new", "needs-translation", "initial")  # states of a target that may be a copy of its source
 
 
@@ -38,17 +41,23 @@ class _Inline(HtmlToken):
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
-    _, found = _opened(data, options, name)
+    tree, found = _opened(data, options, name)
+    lost = list[int]()
 
     def write(translations: Sequence[str]) -> bytes:
         tree, found = _opened(data, options, name)  # again, for it is changed
-        for (source, fragment), translation in zip(found, translations, strict=True):
+        lost.clear()
+        for number, ((source, fragment), translation) in enumerate(zip(found, translations, strict=True)):
             tokens = fragment.translated(translation)
-            if tokens is not None:
+            if tokens is None:
+                lost.append(number)
+            else:
                 _set_target(source, tokens)
         return DECLARATION + etree.tostring(tree, encoding="UTF-8", xml_declaration=False) + b"\n"
 
-    return Document([text for _, fragment in found for text in fragment.texts], write)
+    left = [Left(_place(source), _all_text(source), WHY_LEFT) for source in _sources(tree.getroot()) if _is_icu(source)]
+    return Document([text for _, fragment in found for text in fragment.texts], write,
+                    [_place(source) for source, _ in found], left, lost)
 
 
 def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree, list[tuple[_Element, Fragment]]]:
@@ -60,9 +69,23 @@ def _opened(data: bytes, options: FileOptions, name: str) -> tuple[_ElementTree,
     if local_name(root) != "xliff" or root.get("version", "")[:2] not in ("1.", "2."):
         raise UserError(f"{name} is not XLIFF 1.2 or 2: its first element is <{local_name(root)}>,"
                         f" its version {root.get('version', 'missing')}")
-    found = [(source, fragment) for source in _sources(root) if (fragment := Fragment(list(_tokens(source)))).texts]
+    found = [(source, fragment) for source in _sources(root)
+             if not _is_icu(source) and (fragment := Fragment(list(_tokens(source)))).texts]
     _set_languages(root, options, name, [source for source, _ in found])
     return tree, found
+
+
+def _all_text(source: _Element) -> str:
+    return "".join(source.itertext())
+
+
+def _is_icu(source: _Element) -> bool:
+    return OPENS.search(_all_text(source)) is not None
+
+
+def _place(source: _Element) -> str:
+    """The unit of a source."""
+    return f"unit {next((unit.get('id') for unit in source.iterancestors() if unit.get('id')), '')}"
 
 
 def _child(node: _Element, name: str) -> _Element | None:
@@ -124,6 +147,8 @@ def _tokens(node: _Element) -> Iterator[HtmlToken]:
             yield _Inline("", "end", name)
         elif local in _STARTS:
             yield _Inline("", "start", f"{local} {child.get('rid') or child.get('id')}", node=child)
+        elif pair := _PAIR.match(child.get("id", "") if local == "x" else ""):
+            yield _Inline("", "start" if pair["kind"] == "START" else "end", pair["name"], node=child)
         elif local in _ENDS:
             number = child.get("startRef") or child.get("rid") or child.get("id")
             yield _Inline("", "end", f"{_ENDS[local]} {number}", node=child)

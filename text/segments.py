@@ -3,8 +3,8 @@
 A sentence is translated alone unless it may need the one before it for the antecedent of its first pronoun ("The owl
 lent the ladder to the crow.  It was grateful.").  Such sentences stay together, up to the number that the model was
 trained on.  Other sentences are best translated alone, because context can only mislead a small model.  A line break
-always separates.  Parts without words (`...`, `12345`, a URL, a list or quotation mark) are not translated: they go
-between the segments, like white space.
+separates, unless a sentence that has begun clearly goes on in the next line.  Parts without words (`...`, `12345`, a
+URL, a list or quotation mark) are not translated: they go between the segments, like white space.
 """
 
 import re
@@ -24,6 +24,12 @@ from .protection import DEFAULT_PROTECTION, EMOJI, ProtectedPart, Protection, Sp
 _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path through menus
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
     r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
+_ENDED = regex.compile(r"[.!?…:;。！？।|][\p{Pf}\p{Pe}\"']*\Z")
+_OPEN_WORDS = frozenset(  # after which a sentence must go on
+    "a an the of to in on at by for with from and or der die das den dem des ein eine einen einem einer und oder von"
+    " mit für im le la les un une des du de et ou dans pour avec el los las una del y con para".split())
+_BEGINS_SMALL = regex.compile(r"[^\p{L}\n]*\p{Ll}")
+_GOES_ON = regex.compile(r"[^\S\n]*(?P<small>\p{Ll})?(?!\w[.)]\s|[^\s:]+:(?:\s|\Z))\p{L}?")
 _CODE = r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: f(api):
 _MARKS = re.compile(  # of lists, headings, quotations and speech
     rf"\s*(?:(?:[-*•>#–—]+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_]))*")
@@ -115,10 +121,13 @@ class Cut:
                    (*between[:-1], between[-1] + after[0], *after[1:]))
 
 
-def cut_sentences(text: str, *, language: str, together: int = 1, protection: Protection = DEFAULT_PROTECTION) -> Cut:
-    """Split into sentences; at most `together` sentences in a line stay in one segment if the later ones refer back."""
+def cut_sentences(text: str, *, language: str, together: int = 1, protection: Protection = DEFAULT_PROTECTION,
+                  wrapped: bool = False) -> Cut:
+    """Split into sentences; at most `together` sentences in a line stay in one segment if the later ones refer back.
+    `wrapped`: a sentence may go on in the next line.
+    """
     segments, between = [], [""]
-    for part in _parts(text, language, together, protection):
+    for part in _parts(text, language, together, protection, wrapped):
         start, end = _edges(part, protection) if protection.has_words(part) else (0, 0)
         if any(map(str.isalpha, part[start:end])):
             between[-1] += part[:start]
@@ -233,12 +242,13 @@ def _unmarked(text: str, start: int, end: int, parts: Sequence[ProtectedPart]) -
     return stripped(head), stripped(tail)
 
 
-def _parts(text: str, language: str, together: int, protection: Protection) -> Iterator[str]:
+def _parts(text: str, language: str, together: int, protection: Protection, wrapped: bool) -> Iterator[str]:
     def of_one(sentences: list[str]) -> list[str]:
         whole = len(sentences) != 1 or protection.known is None or not _DOTS.search(sentences[0])
         return ["".join(sentences)] if whole else _TRAILING.split(sentences[0])
 
-    for line in (cell for row in _LINE_BREAK.split(text) for cell in _cells(row, protection)):
+    rows = _rows(text) if wrapped else _LINE_BREAK.split(text)
+    for line in (cell for row in rows for cell in _cells(row, protection)):
         joined: list[str] = []
         for sentence in _sentences(line, language, protection):
             refers = bool(joined) and protection.has_words(joined[-1]) and refers_back(sentence, language=language)
@@ -247,6 +257,31 @@ def _parts(text: str, language: str, together: int, protection: Protection) -> I
                 joined.clear()
             joined.append(sentence)
         yield from of_one(joined)
+
+
+def _rows(text: str) -> list[str]:
+    """The lines of a text and the breaks between them; lines over which one sentence goes on are one."""
+    first, *others = _LINE_BREAK.split(text)
+    rows = [first]
+    for line_break, line in zip(others[::2], others[1::2], strict=True):
+        if line_break in ("\n", "\r\n") and _goes_on(rows[-1], line):
+            rows[-1] += line_break + line
+        else:
+            rows += [line_break, line]
+    return rows
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a sentence goes on in the next line: it has not ended, and that line begins with a small letter, or it
+    ended with a word that another one must follow.  Lines that all begin so are those of a list.
+    """
+    after = _GOES_ON.match(line)
+    if after is None or not after[0].strip() or _BEGINS_SMALL.match(before):
+        return False
+    words = before[before.rfind("\n") + 1 :].split()
+    if len(words) < 2 or _ENDED.search(words[-1]):
+        return False
+    return after["small"] is not None or words[-1].lower() in _OPEN_WORDS
 
 
 def _cells(line: str, protection: Protection) -> list[str]:
@@ -267,6 +302,7 @@ def _sentences(text: str, language: str, protection: Protection) -> list[str]:
     its time grows with the square of the length.
     """
     shown = double_quoted(protection.masked(_ELLIPSIS.sub(".", _SPACE.sub(" ", text))))
+    shown = shown.replace("\r", " ").replace("\n", " ")
     ends = {0, len(text)}
     for piece in _PIECE.finditer(shown):
         own = list(accumulate(map(len, segment(iso(language), piece[0])), initial=piece.start()))[1:]

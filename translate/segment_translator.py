@@ -241,7 +241,7 @@ class SegmentTranslator:
                        any(part.one_by_one for part in parts))
 
     def _cut(self, text: str, *, together: int = 1) -> Cut:
-        return cut_sentences(text, language=self.source, together=together, protection=self.protection)
+        return cut_sentences(text, language=self.source, together=together, protection=self.protection, wrapped=True)
 
     def _sentences(self, text: str, prefix: str) -> Cut:
         """The sentences of a segment that may have several."""

@@ -113,6 +113,29 @@ def test_other_pages_keep_their_bytes():
     assert [name for name in before if before[name] != after[name]] == ["EPUB/content.opf"]
 
 
+@pytest.mark.parametrize("kind", ["text/html", "application/xml", "application/octet-stream", "text/x-oeb1-document"])
+def test_a_page_of_another_type_is_translated(kind):
+    data = book("<p>one</p>")
+    opf = re.sub(rb'(<item [^>]*ch001.xhtml"[^>]*media-type=")[^"]*', rb"\1" + kind.encode(),
+                 entries_of(data)["EPUB/content.opf"])
+    data = with_entries(data, {"EPUB/content.opf": opf})
+    document = opened("a.epub", data)
+    assert kind in opf.decode() and document.write(document.texts) == data and not document.left
+    assert b"<p>ONE</p>" in page_of(data, str.upper)
+
+
+@pytest.mark.parametrize(("page", "said"), [
+    ("<html><body><p>one two<br></body></html>", True), ("<dtbook><p>one two</p></dtbook>", True),
+    ("<svg xmlns='http://www.w3.org/2000/svg'><text>one two</text></svg>", True),
+    ("<svg xmlns='http://www.w3.org/2000/svg'><path d='M0'/></svg>", False), (b"\x89PNG two </p>", False),
+])
+def test_a_page_that_cannot_be_read_is_said(page, said):
+    opf = re.sub(rb'(<item [^>]*ch001.xhtml"[^>]*media-type=")[^"]*', rb"\1text/html",
+                 entries_of(sample("pandoc-3.epub"))["EPUB/content.opf"])
+    document = opened("a.epub", with_entries(sample("pandoc-3.epub"), {"EPUB/content.opf": opf, PAGE: page}))
+    assert [one.place for one in document.left] == [PAGE] * said
+
+
 def test_pages_elsewhere():
     """Pages may lie anywhere in the file, under names in percent signs, each read once; what is on the web stays
     there."""

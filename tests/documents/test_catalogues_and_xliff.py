@@ -250,3 +250,26 @@ def test_a_broken_or_dangerous_xliff_is_said_in_one_line(data, message):
     with pytest.raises(UserError, match=message) as error:
         read(data, name="a.xlf")
     assert "\n" not in str(error.value) and "root:" not in str(error.value)
+
+
+def test_two_elements_of_angular_are_around_their_words():
+    data = (b'<xliff version="1.2"><file source-language="en"><trans-unit id="7"><source>Read'
+            b' <x id="START_TAG_B_1"/>the book<x id="CLOSE_TAG_B"/> now.</source></trans-unit></file></xliff>')
+    document = read(data, name="a.xlf")
+    assert list(document.texts) == ['Read <span id="1">the book</span> now.'] and document.places == ["unit 7"]
+    written = document.write(['Lis <span id="1">le livre</span>.'])
+    assert b'Lis <x id="START_TAG_B_1"/>le livre<x id="CLOSE_TAG_B"/>.</target>' in written
+    assert not document.lost and document.write(["Lis."]) and document.lost == [0]
+
+
+def test_a_message_of_icu_stays_whole_and_is_said():
+    data = (b'<xliff version="1.2"><file source-language="en"><trans-unit id="7"><source>{VAR, plural, =1 {one'
+            b' <x id="N"/> file} other {many files}}</source></trans-unit></file></xliff>')
+    document = read(data, name="a.xlf")
+    assert list(document.texts) == [] and [one.place for one in document.left] == ["unit 7"]
+
+
+def test_an_entry_that_stays_is_counted():
+    document = read(b'msgid "A %s dog"\nmsgstr ""\n\nmsgid "One"\nmsgstr ""\n')
+    document.write(["Un chien", "Un"])
+    assert document.lost == [0] and document.place(0) == "near line 1"

@@ -136,7 +136,8 @@ CASES = [
     ("docx", w("Call ") + w("print", '<w:rStyle w:val="VerbatimChar"></w:rStyle>'), ['Call <code id="0">print</code>'],
      ['Appelle <code id="0">print</code>'], w("Appelle ") + w("print", '<w:rStyle w:val="VerbatimChar"></w:rStyle>')),
     ("docx", w("print the code", '<w:rStyle w:val="VerbatimChar"></w:rStyle>'), [], [], None),
-    ("docx", field("TOC", w("The chapter ") + field("PAGEREF x", w("4"))), ["The chapter"], None, None),
+    ("docx", field("TOC", w("The chapter ") + field("PAGEREF x", w("4"))),
+     ['The chapter <samp id="0">1</samp>'], None, None),
     # Tracked changes: what was inserted is translated, what was deleted is not.
     ("docx", w("My ") + f'<w:ins w:author="A" w:id="4">{w("old ")}</w:ins>'
      + f'<w:ins w:id="5" w:author="A">{w("red")}</w:ins>'
@@ -155,12 +156,13 @@ CASES = [
      ['Le bateau <span id="0">rouge</span>'], w("Le bateau ") + MARK.format(w("rouge"))),
     ("docx", MARK.format(w("The boat")), ["The boat"], ["Le bateau"], MARK.format(w("Le bateau"))),
     # Fields: a page's number is kept, a link's text is translated, an instruction never.
-    ("docx", w("Page ") + field("PAGE", w("7")) + w(" of it"), ['Page <img id="0"> of it'], ['La <img id="0">e page'],
-     w("La ") + field("PAGE", w("7")) + w("e page")),
+    ("docx", w("Page ") + field("PAGE", w("7")) + w(" of it"), ['Page <samp id="0">1</samp> of it'],
+     ['La <samp id="0">1</samp>e page'], w("La ") + field("PAGE", w("7")) + w("e page")),
     ("docx", w("Please see ") + field('HYPERLINK "http://a.b"', w("a letter", ITALIC)) + w(" soon"),
      ['Please see <span id="0">a letter</span> soon'], ['Vois bientôt <span id="0">la lettre</span>'],
      w("Vois bientôt ") + field('HYPERLINK "http://a.b"', w("la lettre", ITALIC))),
-    ("docx", w("On ") + f'<w:fldSimple w:instr="DATE">{w("1 May")}</w:fldSimple>' + w(" we"), ['On <img id="0"> we'],
+    ("docx", w("On ") + f'<w:fldSimple w:instr="DATE">{w("1 May")}</w:fldSimple>' + w(" we"),
+     ['On <samp id="0">1</samp> we'],
      None, None),
     # Content controls: free text is translated, a chosen value or bound data is not.
     ("docx", "<w:sdt><w:sdtPr><w:tag></w:tag></w:sdtPr><w:sdtContent>" + w("free")
@@ -221,7 +223,7 @@ CASES = [
      ['Un bateau <span id="0">rouge</span>', "Pourquoi"],
      'Un bateau <office:annotation office:name="c"><text:p>Pourquoi</text:p></office:annotation>rouge'
      '<office:annotation-end office:name="c"></office:annotation-end>'),
-    ("odt", "Page<text:page-number>3</text:page-number> of it", ['Page<img id="0"> of it'], None, None),
+    ("odt", "Page<text:page-number>3</text:page-number> of it", ['Page<samp id="0">1</samp> of it'], None, None),
     ("odt", "H" + s("Sub", "2") + "O " + s("Code", "print"),
      ['H<sub id="0">2</sub>O <code id="1">print</code>'], None, None),
 
@@ -230,8 +232,9 @@ CASES = [
      a("Rouge", ' b="1" dirty="0" lang="fr"') + a(" le", ' lang="en"') + "<a:endParaRPr></a:endParaRPr>"),
     ("pptx", "<a:pPr></a:pPr>" + a("One") + "<a:br></a:br>" + a("Two\tthree"), ["One", "Two", "three"],
      ["Un", "Deux", "trois"], "<a:pPr></a:pPr>" + a("Un") + "<a:br></a:br>" + a("Deux\ttrois")),
-    ("pptx", a("Slide ") + '<a:fld type="slidenum"><a:t>4</a:t></a:fld>' + a(" now"), ['Slide <img id="0"> now'],
-     ['Page <img id="0"> ici'], a("Page ") + '<a:fld type="slidenum"><a:t>4</a:t></a:fld>' + a(" ici")),
+    ("pptx", a("Slide ") + '<a:fld type="slidenum"><a:t>4</a:t></a:fld>' + a(" now"),
+     ['Slide <samp id="0">1</samp> now'],
+     ['Page <samp id="0">1</samp> ici'], a("Page ") + '<a:fld type="slidenum"><a:t>4</a:t></a:fld>' + a(" ici")),
     ("pptx", a("m") + a("2", ' baseline="30000"') + a("H") + a("2", ' baseline="-25000"') + a("O"),
      ['m<sup id="0">2</sup>H<sub id="1">2</sub>O'], None, None),
     ("pptx", '<a:r><a:rPr><a:hlinkClick r:id="x"></a:hlinkClick></a:rPr><a:t>A very long link</a:t></a:r>' + a(" to"),
@@ -307,6 +310,30 @@ def test_a_bound_control_of_blocks_stays():
     for style in ("Preformatted_20_Text", "Listing")])
 def test_paragraphs_of_code_stay(kind, code):
     assert texts_of(kind, written(kind, code)) == []
+
+
+MONO = {"docx": '<w:rFonts w:ascii="Courier New"></w:rFonts>', "pptx": '><a:latin typeface="Consolas"></a:latin'}
+
+
+@pytest.mark.parametrize("kind", MONO)
+def test_words_in_a_font_of_one_width_stay_unless_nearly_all_are(kind):
+    run, tag = {"docx": (w, "w:p"), "pptx": (a, "a:p")}[kind]
+    mixed = f"<{tag}>{run('Now run ')}{run('pip install', MONO[kind])}{run(' again in the room.')}</{tag}>"
+    typescript = f"<{tag}>{run('My sister wrote. ' * 999, MONO[kind])}</{tag}>"
+    assert 'Now run <code id="0">pip install</code> again in the room.' in texts_of(kind, written(kind, mixed))
+    assert any("My sister wrote. " in one for one in texts_of(kind, written(kind, typescript)))
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("Code", True), ("Inline Code", True), ("HTML Code", True), ("CodeChar", True), ("Preformatted Text", True),
+    ("Zip code", False), ("Codes", False), ("Quote", False),
+])
+def test_a_style_named_for_code(name, expected):
+    styles = entries_of(sample("pandoc.docx"))["word/styles.xml"].decode().replace("</w:styles>", (
+        f'<w:style w:type="character" w:styleId="S1"><w:name w:val="{name}"/></w:style></w:styles>'))
+    inside = f"<w:p>{w('Now run ')}{w('pip install', '<w:rStyle w:val=%sS1%s></w:rStyle>' % (chr(34), chr(34)))}</w:p>"
+    data = with_entries(written("docx", inside), {"word/styles.xml": styles})
+    assert ("<code" in texts_of("docx", data)[0] or texts_of("docx", data) == ["Now run"]) == expected
 
 
 def test_a_main_part_whose_type_is_that_of_its_extension():

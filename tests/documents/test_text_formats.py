@@ -478,6 +478,26 @@ def test_a_date_format_an_address_or_a_code_stays_in_json(text):
     assert texts(read("a.json", json.dumps([text]))) == []
 
 
+@pytest.mark.parametrize(("value", "stays"), [
+    ("mdi-home", True), ("btn btn-primary", True), ("fa fa-home", True), ("arrow-left", True), ("dark-mode", True),
+    ("text-lg font-bold", True), ("col-md-6 col-sm-12", True), ("sign-in", False), ("e-mail", False), ("save", False),
+    ("up-to-date", False), ("a well-known writer", False), ("Well-known", False), ("open the door", False),
+])
+def test_codes_of_a_program_stay_and_are_said(value, stays):
+    document = read("a.json", json.dumps({"a": value}))
+    assert list(document.texts) == [] if stays else [value]
+    assert [one.place for one in document.left] == ["line 1"] * stays
+    assert list(read("a.json", json.dumps({"a": value}), keys=("a",)).texts) == [value]
+
+
+@pytest.mark.parametrize(("member", "stays"), [
+    ("icon", True), ("buttonType", True), ("x.class", True), ("title", False), ("text", False), ("footsize", False),
+])
+def test_small_words_of_a_member_for_codes_stay(member, stays):
+    assert list(read("a.json", json.dumps({member: "home"})).texts) == ([] if stays else ["home"])
+    assert list(read("a.json", json.dumps({member: "Home"})).texts) == ["Home"]
+
+
 def test_the_code_of_the_source_language_stays_unless_it_is_asked_for():
     source = '{"locale": "en", "to": "to", "x": "de"}'
     assert texts(read("a.json", source, source="en")) == ["to", "de"]

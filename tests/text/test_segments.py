@@ -159,3 +159,17 @@ def test_a_very_long_line_is_searched_for_sentences_in_pieces_that_end_with_one(
     assert cut_sentences(" ".join(sentences), language="en").segments == tuple(sentences)
     assert cut_sentences("‹" * 12_000 + " a b", language="en").segments[0][-5:] == "‹ a b"
     assert max(map(len, seen)) < 6_000
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    ("I live in\na big house.", 1), ("The program could not open the\nfile because it was\r\nnot there.", 1),
+    ("Das Programm konnte die\nDatei nicht lesen.", 1), ("We met the king of\n   England.", 1),
+    ("apples\npears\nmilk", 3), ("Hello.\nthen go", 2), ("Name: Bob\nage: three", 2), ("a) one thing\nb) two", 2),
+    ("The list:\napples", 2), ("Take the\n\nred book", 2), ("Roses are red\nViolets are blue", 2),
+    ("Title\nby the author", 2), ("The river\n- and the sea", 2), ("Milk\nbread", 2),
+])
+def test_a_sentence_goes_on_in_the_next_line(text, count):
+    cut = cut_sentences(text, language="en", wrapped=True)
+    assert cut.join(cut.segments) == text
+    assert sum(one.count("\n") for one in cut.segments) == text.count("\n") * (count == 1)
+    assert all("\n" not in one for one in cut_sentences(text, language="en").segments)

@@ -14,7 +14,7 @@ from writing import writing
 
 from seq2see import Translator
 from seq2see.cli.command import main
-from seq2see.cli.translating.request import WARNINGS
+from seq2see.cli.translating.remarks import WARNINGS
 from seq2see.text.warnings import is_far_shorter, letters, may_not_stay
 
 COPIED = [
