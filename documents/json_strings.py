@@ -36,10 +36,11 @@ _NO_WORD = re.compile(  # ids, paths, language codes; but not Yes/No
     rf"(?!(?!{_ZONES})(?=\S*[^\W\d_A-Z])[^\W\d_a-z][^\W\d_]+(?:/[^\W\d_]+)+\Z)\S*[_/\\:@#=<>\d]\S*"
     r"|\S*[a-z][A-Z]\S*|[a-z]{2,3}-[A-Z]{2}|https?|mailto|tel")
 _SMALL_WORDS = re.compile(r"[a-z][a-z0-9]*(?:-{1,2}[a-z0-9]+)*(?: [a-z][a-z0-9]*(?:-{1,2}[a-z0-9]+)*)*")
-_WORDS_WITH_HYPHEN = frozenset(  # parts of English words with a hyphen: sign-in, e-mail, up-to-date
+_IN_WORDS = (  # parts of English words with a hyphen: sign-in, e-mail, up-to-date
     "a all and anti as at based be by co date day down e ex for free friendly full good half high in it like long low"
     " made mid mini multi new non of off old on one only open or out over part per post pre pro re ready right self"
-    " semi short so sub the through time to two under up us well wide x year".split())
+    " semi short so sub the through time to two under up us well wide x year")
+_WORDS_WITH_HYPHEN = frozenset(_IN_WORDS.split())
 _CODE_MEMBER = re.compile(  # the last word of a member's name
     r"(?:\A|[_.-])(?:align|alignment|anchor|class|className|classes|color|colour|component|css|font|icon|iconName|id|key"
     r"|layout|lang|locale|method|mime|mode|position|route|selector|size|slug|style|target|theme|type|uid|uuid|variant)\Z"

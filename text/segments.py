@@ -25,9 +25,10 @@ _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path thr
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
     r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
 _ENDED = regex.compile(r"[.!?…:;。！？।|][\p{Pf}\p{Pe}\"']*\Z")
-_OPEN_WORDS = frozenset(  # after which a sentence must go on
+_OPEN = (  # words after which a sentence must go on
     "a an the of to in on at by for with from and or der die das den dem des ein eine einen einem einer und oder von"
-    " mit für im le la les un une des du de et ou dans pour avec el los las una del y con para".split())
+    " mit für im le la les un une des du de et ou dans pour avec el los las una del y con para")
+_OPEN_WORDS = frozenset(_OPEN.split())
 _BEGINS_SMALL = regex.compile(r"[^\p{L}\n]*\p{Ll}")
 _GOES_ON = regex.compile(r"[^\S\n]*(?P<small>\p{Ll})?(?!\w[.)]\s|[^\s:]+:(?:\s|\Z))\p{L}?")
 _CODE = r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: f(api):

@@ -324,6 +324,9 @@ def test_words_in_a_font_of_one_width_stay_unless_nearly_all_are(kind):
     assert any("My sister wrote. " in one for one in texts_of(kind, written(kind, typescript)))
 
 
+CODE_STYLE = '<w:rStyle w:val="S1"></w:rStyle>'
+
+
 @pytest.mark.parametrize(("name", "expected"), [
     ("Code", True), ("Inline Code", True), ("HTML Code", True), ("CodeChar", True), ("Preformatted Text", True),
     ("Zip code", False), ("Codes", False), ("Quote", False),
@@ -331,7 +334,7 @@ def test_words_in_a_font_of_one_width_stay_unless_nearly_all_are(kind):
 def test_a_style_named_for_code(name, expected):
     styles = entries_of(sample("pandoc.docx"))["word/styles.xml"].decode().replace("</w:styles>", (
         f'<w:style w:type="character" w:styleId="S1"><w:name w:val="{name}"/></w:style></w:styles>'))
-    inside = f"<w:p>{w('Now run ')}{w('pip install', '<w:rStyle w:val=%sS1%s></w:rStyle>' % (chr(34), chr(34)))}</w:p>"
+    inside = f"<w:p>{w('Now run ')}{w('pip install', CODE_STYLE)}</w:p>"
     data = with_entries(written("docx", inside), {"word/styles.xml": styles})
     assert ("<code" in texts_of("docx", data)[0] or texts_of("docx", data) == ["Now run"]) == expected
 
