@@ -12,6 +12,7 @@ from seq2see.rules import ABBREVIATION_LETTERS
 
 TITLED = regex.compile(r"(?<![\p{L}\p{M}])\p{Lu}\p{Ll}+(?![\p{L}\p{M}])")
 _WORD = regex.compile(r"\p{Lu}[\p{Lu}\p{M}'’-]*\p{Lu}")  # of two letters or more
+_SHOUT = regex.compile(r"\p{Lu}{3,}(?: \p{Lu}{3,})?")
 _MARKS = regex.compile(r"[!?]")
 _LETTERS = regex.compile(r"[\p{L}\p{M}'’]+")
 _ENDS = regex.compile(r"[.!?…:]\W*\Z")
@@ -31,6 +32,19 @@ def in_capitals(text: str) -> bool:
 def in_lower_case(text: str) -> str:
     """The text in lower case, except the first letter of a sentence and *I*."""
     return _BEGINS.sub(lambda found: found[0].upper(), _ALONE.sub("I", text.lower()))
+
+
+def in_known_case(text: str, is_better: Callable[[str, str], bool]) -> str:
+    """The text with each word in the case in which `is_better` to read than as it is: small letters, or a capital."""
+    def read(word: str) -> str:
+        return next((one for one in (word.lower(), word.capitalize()) if one != word and is_better(word, one)), word)
+
+    return _LETTERS.sub(lambda found: read(found[0]), text)
+
+
+def is_short_shout(text: str) -> bool:
+    """Whether a text is one or two words in capitals that may be abbreviations by their length, but need not be."""
+    return _SHOUT.fullmatch(text) is not None
 
 
 def in_title_case(text: str) -> bool:

@@ -93,6 +93,7 @@ class ModelInput:
     breaks: tuple[Span, ...] = ()
     forced: int = 0
     unforced: frozenset[str] = frozenset()
+    shouted: bool = False  # short words in capitals that are no abbreviations
 
     @classmethod
     def of(cls, text: str, *, care: int = 0, forced: int = 0, unforced: frozenset[str] = frozenset(), prefix: str = "",
@@ -161,7 +162,7 @@ class ModelInput:
 
     @cached_property
     def is_in_capitals(self) -> bool:
-        return in_capitals(self.protection.masked(self.text))
+        return self.shouted or in_capitals(self.protection.masked(self.text))
 
     def _in_its_case(self, read: str) -> str:
         return in_lower_case(read) if self.is_in_capitals else read
@@ -232,8 +233,8 @@ class ModelInput:
     def has_terms(self) -> bool:
         return any(part.kind == "term" for part in self.parts)
 
-    def restored(self, translation: str, asides: Mapping[Span, str] = MappingProxyType({})) -> str | None:
-        """The translation with the parts restored, and marks placed by the translations of the `asides`.
+    def restored(self, translation: str, asides: Mapping[Span, Sequence[str]] = MappingProxyType({})) -> str | None:
+        """The translation with the parts restored, and marks placed by the translations of the `asides`, best first.
 
         None if a stand-in did not come back exactly once, or if numbers changed and there is a further reading.
         """
@@ -335,7 +336,7 @@ def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
 class _Placing:
     """Puts parts of a source into its translation."""
 
-    def __init__(self, reading: ModelInput, translation: str, asides: Mapping[Span, str]):
+    def __init__(self, reading: ModelInput, translation: str, asides: Mapping[Span, Sequence[str]]):
         self.reading, self.translation, self.asides = reading, translation, asides
         self.source = reading.text
         read, done = "", 0  # as long as the source, with one word per stand-in
@@ -403,12 +404,13 @@ class _Placing:
             return forms[0][0], forms[-1][1]
         count = bisect_left(self.words, inside[1]) - bisect_left(self.words, inside[0])
         first = min(self._share(inside[0], len(forms)), len(forms) - 1)
-        alone = _FORM.findall(self.asides.get(inside, "").casefold())
-        if count == 1:  # a word alone is translated with an article
-            alone = [max(alone, key=len)] if alone else []
+        several = [words for one in self.asides.get(inside, ()) if (words := _FORM.findall(one.casefold()))]
+        alone = several[0] if several else []
+        if count == 1:  # a word alone is translated with an article; any of its translations may be there
+            alone = [max(reversed(words), key=len) for words in several]
         weights = [max((_likeness(self.translation[slice(*form)].casefold(), one) for one in alone), default=0)
                    for form in forms]
-        size = min(len(alone), len(forms))
+        size = min(1 if count == 1 and alone else len(alone), len(forms))
         starts = range(len(forms) - size + 1) if size and any(weights) else ()
         best = max(starts, key=lambda start: (sum(weights[start : start + size]), -abs(start - first)), default=None)
         if best is None:
@@ -454,7 +456,8 @@ class _Placing:
             return capitalised(part.written) if begins else part.written
         if part.inside and part.kind == "aside":
             (first, last), source = part.inside, self.source
-            return source[start:first] + self.asides.get(part.inside, source[first:last]) + source[last:end]
+            inside = self.asides.get(part.inside, (source[first:last],))[0]
+            return source[start:first] + inside + source[last:end]
         return self.source[start:end]
 
 

@@ -130,7 +130,7 @@ _REPEATS = re.compile(r"(?<=[{,])\d+(?=\})")
 _UNBOUNDED = re.compile(r"\(\?(?:R|&|P>|[+-]?\d)|\{[^{}]*<|\{[deis](?:,[deis])*\}")
 _MAY_END = re.compile(r"[.!?…:;|]")  # in a term: no end of a sentence
 _ENTITY = re.compile(r"&[#\w]{1,31};")
-_COUNT = re.compile(r"[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*"
+_COUNT = re.compile(r"\{#\}|[\W_]*(?:n|nb|num|number|count|total|amount|quantity|qty)[\W_]*"
                     r"|%(?:\d+\$)?[\d.]*[diuf](?:%%)?|%L?\d+", re.IGNORECASE)
 _TAG = re.compile(r"(?:[<{\[]|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
 _BRACKETS = frozenset("([{")
@@ -140,6 +140,16 @@ _SIGN_BETWEEN = regex.compile(r"\x20?[-+x×*/=|]\x20?")  # {width}x{height}
 _SIGN_BEFORE, _SIGN_AFTER = regex.compile(r"[\p{Sc}+±]|(?<!\w)[x×]"), regex.compile(r"\p{Sc}|[+x×](?!\w)")
 _SIGN_FOR_AND = regex.compile(r"(?<=\p{L}\ )(?:&(?:amp;)?|\+)(?=\ \p{L})", regex.IGNORECASE)
 _MONEY = regex.compile(rf"[\p{{Sc}}\p{{Sm}}§]\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)  # also ≈ 20, §3
+_APOSTROPHES = re.compile("['’‘]")
+_IN_FULL = {"tis": "it is", "twas": "it was", "twill": "it will", "twould": "it would", "twere": "it were",
+            "em": "them", "cause": "because", "til": "until", "tisn't": "it isn't", "twasn't": "it wasn't"}
+_ELIDED = regex.compile(r"(?<![\p{L}\p{N}])['’‘](?P<word>\L<words>)(?![\p{L}\p{N}'’])", regex.IGNORECASE,
+                        words=list(_IN_FULL))
+_THINGS = r"(?:\ \p{L}{2,})?\ (?:\p{L}{2,}s|children|people|(?:wo)?men|feet|mice)(?!\w)"
+_COUNTED = regex.compile(
+    rf"(?<count>\ufdd0+){_THINGS}(?:(?:,|\ (?:and|or|&|et|ou|y|o))+\ (?<count>\ufdd0+){_THINGS})+"
+    rf"|(?<=\b(?:have|has|had|are|were|for|in|of|after|with|than|every|last|next|about|bought|found|took)\ )"
+    rf"(?<count>\ufdd0+){_THINGS}")
 _PAIR = regex.compile(  # work/life, but not his/her
     r"(?<![\w/])(?=\p{L}{4}|\p{L}{3}/\p{L}{4})\p{L}{3,}+(?P<aside>/(?P<inside>\p{L}{3,}+))(?![\w/])")
 
@@ -152,7 +162,7 @@ class ProtectedPart:
     - `mark`: left out.  `inside` is the span after it (`opens`) or before it; None for a mark that stands alone.
     - `space`: read as a single space.
     - `aside`: several words in brackets (at `inside`), translated separately.
-    - `sign`: read as `written`, and not restored: a sign for *and*, or one of two single quotation marks.
+    - `sign`: read as `written`, and not restored: a sign for *and*, one of two single quotation marks, *'tis*.
     - `term`: a term of the glossary; its translation is `written`.
     """
 
@@ -239,7 +249,7 @@ class Protection:
             found += without(found, map(_part, filter(_is_shape, _PROTECTED.finditer(text))))
         if self.known is not None and not self.known.issuperset(text):
             found += self._foreign(_filled(text, found, "_"), self.known)
-        return _with_signs(text, sorted(found, key=lambda part: part.start))
+        return _with_counts(text, _with_signs(text, sorted(found, key=lambda part: part.start)))
 
     @_once
     def parts(self, text: str) -> Sequence[ProtectedPart]:
@@ -259,6 +269,9 @@ class Protection:
             return ()
         joining = [ProtectedPart(match.span(), "sign", written=self.conjunction)
                    for match in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
+        if iso(self.language) == "en" and _APOSTROPHES.search(text):
+            joining += (ProtectedPart(match.span(), "sign", written=_in_full(match))
+                        for match in _ELIDED.finditer(text))
         parts = _paired(text, [*joining, *without(joining, shapes)])
         bare = _ENTITY.sub(lambda entity: "x" * len(entity[0]), _filled(text, shapes, "x"))
         bare = _BETWEEN.sub("-", bare)
@@ -408,6 +421,21 @@ def _with_signs(text: str, parts: Sequence[ProtectedPart]) -> list[ProtectedPart
         is_free = after is not None and (number == len(parts) or after.end() < parts[number].start)
         found.append(replace(part, span=(start, part.end + is_free), kind=kind))
     return found
+
+
+def _with_counts(text: str, parts: Sequence[ProtectedPart]) -> Sequence[ProtectedPart]:
+    """The parts with the placeholders before names of things as numbers: {a} dogs and {b} cats."""
+    places = [part for part in parts if text[part.start] in "{%$" or category(text[part.start]) == "Co"]
+    if not places:
+        return parts
+    counted = {start for match in _COUNTED.finditer(_filled(text, places, "\ufdd0")) for start in match.starts("count")}
+    return [replace(part, kind="number") if part.start in counted else part for part in parts]
+
+
+def _in_full(match: regex.Match[str]) -> str:
+    """Words without their apostrophe, which a model has hardly seen."""
+    full = _IN_FULL[match["word"].lower()]
+    return full.capitalize() if match["word"][0].isupper() else full
 
 
 def _filled(text: str, parts: Sequence[ProtectedPart], filler: str) -> str:

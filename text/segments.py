@@ -41,17 +41,22 @@ _HEAD = regex.compile(rf"{_BLANK.pattern}|[-–—]+\s+", regex.V1)  # white spa
 _ELLIPSIS = regex.compile(r"…(?=['\"”’»)]*\s+['\"“‘«(¿¡]*[\p{Lu}\p{Lo}])")  # ends a sentence
 _EMOJI_END = regex.compile(rf"\w\s+\w+\W*{EMOJI}\s+(?=\p{{Lu}})")  # so does an emoji after some words
 _PIECE = regex.compile(r"(?s).{1,5000}(?:(?P<end>(?<=[.!?…。！？।॥])\s)|\Z)|.{5000}")  # of a very long line
-_MAY_CUT = re.compile(r":[\s*]|:\Z|\s[-–—―&]|\S(?:—|--)[^\W\d_]|\||___|\.{5}")
+_MAY_CUT = re.compile(r"\A\s*[(\[]|:[\s*]|:\Z|\s[-–—―&]|\S(?:—|–|--)[^\W\d_]|\||___|\.{5}")
 _ABBREVIATED = regex.compile(  # St. in; e.g. near
     r"\b(?:\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\p{L}\.\p{L})\.\K\s+(?=\p{Ll})")
 _TABS = re.compile(r"(?<=[^\t])(\t+)(?=[^\t])")
 _NAMED = r"(?:[^\s:;,.!?|\"“”]|[:.](?=[^\s:.]))+"  # a word before a colon
+_BEGIN_CLAUSE = (  # words that no compound begins its second part with: the Paris–London train
+    "he|she|it|I|we|they|you|this|that|there|but|and|or|so|not|no|yes|very|the|an?|my|his|her|our|their|which|who|when"
+    "|if|because|er|sie|es|ich|wir|ihr|das|aber|und|oder|nicht|sehr|ein|eine|il|elle|je|nous|vous|ils|mais|et|ou|pas"
+    "|très|le|la|les|un|une|él|ella|yo|nosotros|pero|no|muy|el|los|una")
 _LABEL = rf"{_NAMED}(?:\ {_NAMED}){{0,2}}"
 _CELLS = regex.compile(  # what stands between parts of a line: columns, blanks to fill in, dashes, the colons of labels
-    rf"""\([^()]*\)|\{{[^{{}}]*\}}|"[^"]*"|“[^“”]*”
+    rf"""\A\s*(?:\([^()]*\p{{L}}[^()]*\)|\[[^\[\]]*\p{{L}}[^\[\]]*\])(?P<cut>\s+)(?=[\p{{Lu}}¿¡"“«‘—])
+    |\([^()]*\)|\{{[^{{}}]*\}}|"[^"]*"|“[^“”]*”
     |(?P<cut>\s*(?:(?<!\S)\|+(?!\S)|_{{3,}}|\.{{5,}})\s*|(?<=;)\s+(?={_LABEL}:(?:\s|$)))
     |(?P<cut>(?<=\S)\s+(?:[-–—―]|&[nm]dash;)\s+)(?=\S)(?!(?<=\d\s+\S\s+)\d)
-    |(?P<cut>(?<=[\p{{L}}.,!?…])(?:—|--)(?=\p{{L}}))
+    |(?P<cut>(?<=[\p{{L}}.,!?…])(?:—|--|–(?=(?:{_BEGIN_CLAUSE})\b))(?=\p{{L}}))
     |(?:^|(?<=[;.!?…|_\s]\s))(?!{_CODE})
      (?:{_NAMED}(?P<cut>:\*{{0,3}}(?:\s+|$))|{_LABEL}(?P<cut>:(?:\s+|$))(?![\p{{Cf}}]*["“«„]))""", regex.VERBOSE)
 _DOTS = re.compile(r"\.\.|…")

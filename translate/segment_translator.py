@@ -20,7 +20,7 @@ import regex
 from seq2see.errors import UserError
 from seq2see.rules import SHORT_SOURCE, SHORTEST_SHARE
 from ..passes.pausing import pause
-from ..text.capitals import in_small_letters, in_title_case
+from ..text.capitals import in_known_case, in_small_letters, in_title_case, is_short_shout
 from ..text.html_markup import Html, Markup
 from ..text.kept_words import KeptWords
 from ..text.model_input import ModelInput
@@ -232,7 +232,7 @@ class SegmentTranslator:
         parts = yield from together([
             self._segment(self._reading(segment, "" if number else begun, whole=cut.whole), () if number else start)
             for number, segment in enumerate(cut.segments)])
-        parts = [self._continued(part) if _CONTINUES.fullmatch(before) else part
+        parts = [self._continued(part) if _CONTINUES.fullmatch(before) or before.endswith(("(", "[")) else part
                  for part, before in zip(parts, cut.between, strict=False)]
         for index in reversed(range(len(parts))):
             if not parts[index].cut.whole:
@@ -253,7 +253,12 @@ class SegmentTranslator:
         text = unicodedata.normalize("NFC", text)
         cut = self._sentences(text, prefix)
         reading = ModelInput.of(text, prefix=prefix, protection=self.protection, breaks=cut.breaks)
-        if prefix or not whole or not in_title_case(reading.model_input):
+        if prefix:
+            return reading
+        if reading.is_in_capitals or is_short_shout(text):
+            read = in_known_case(reading.model_input, self._knows_better)
+            return replace(reading, model_input=read, shouted=read != reading.model_input)
+        if not whole or not in_title_case(reading.model_input):
             return reading
         return replace(reading, model_input=in_small_letters(reading.model_input, self._knows_better))
 
@@ -285,14 +290,16 @@ class SegmentTranslator:
         may_lose = reading.has_terms or is_paired(reading.model_input)
         if may_lose and not begun.sampling:  # any beam may have the terms, or both marks of a quotation
             begun = replace(begun, alternatives=max(begun.alternatives or 1, begun.num_beams or 1))
-        written, *alone = self._written((yield [(ids, begun), *((each, self.options) for each in asides)]))
-        known = dict(zip(reading.asides, (one[0].text for one in alone), strict=True))
-        known |= {span: self._within(one.best, reading.text[slice(*span)])
+        beams = self.options.alternatives if self.options.sampling else self.options.num_beams
+        every = replace(self.options, alternatives=beams)
+        written, *alone = self._written((yield [(ids, begun), *((each, every) for each in asides)]))
+        known = dict(zip(reading.asides, ([each.text for each in one] for one in alone), strict=True))
+        known |= {span: [self._within(one.best, reading.text[slice(*span)])]
                   for span, one in zip(reading.bracketed, bracketed, strict=True)}
         return (yield from self._settled(reading, written, start, known))
 
     def _settled(self, reading: ModelInput, written: EngineOutput, start: Ids,
-                 known: Mapping[Span, str] = MappingProxyType({})) -> WorkGenerator[Passage]:
+                 known: Mapping[Span, Sequence[str]] = MappingProxyType({})) -> WorkGenerator[Passage]:
         """A segment with the engine's output, restored or translated again; `known` are the translations of its asides.
         """
         first, read_first = reading.text[:1], reading.model_input[:1]

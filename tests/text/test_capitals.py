@@ -2,7 +2,14 @@
 
 import pytest
 
-from seq2see.text.capitals import in_capitals, in_lower_case, in_small_letters, in_title_case
+from seq2see.text.capitals import (
+    in_capitals,
+    in_known_case,
+    in_lower_case,
+    in_small_letters,
+    in_title_case,
+    is_short_shout,
+)
 from seq2see.text.model_input import ModelInput
 
 
@@ -63,3 +70,12 @@ def test_a_title_has_a_capital_in_every_longer_word(text, read):
 ])
 def test_sentences_and_words_in_capitals_are_no_titles(text):
     assert not in_title_case(text)
+
+
+def test_words_in_capitals_are_read_in_the_case_that_is_known():
+    known = {"John", "home", "come"}
+    better = lambda word, other: other in known and word not in known  # noqa: E731
+    assert in_known_case("john come home usa", better) == "John come home usa"
+    assert in_known_case("JOHN", better) == "John" and in_known_case("IBM", better) == "IBM"
+    assert is_short_shout("JOHN") and is_short_shout("JOHN SMITH")
+    assert not is_short_shout("IT") and not is_short_shout("John") and not is_short_shout("OPEN THE DOOR")

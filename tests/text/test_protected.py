@@ -197,7 +197,7 @@ SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
 ])
 def test_marks_go_round_the_model(text, read, written, restored):
     reading = ModelInput.of(text, protection=SEEN)
-    alone = {span: ALONE[words] for span, words in reading.asides.items()}
+    alone = {span: [ALONE[words]] for span, words in reading.asides.items()}
     assert reading.model_input == read and reading.restored(written, alone) == restored
 
 
@@ -210,7 +210,7 @@ def test_several_words_in_brackets_are_translated_by_themselves():
     reading = ModelInput.of("The cat (which is tired) sleeps.", protection=SEEN)
     [span] = reading.bracketed
     assert reading.model_input == "The cat sleeps." and reading.text[slice(*span)] == "which is tired"
-    assert reading.restored("Le chat dort.", {span: "il est las"}) == "Le chat (il est las) dort."
+    assert reading.restored("Le chat dort.", {span: ["il est las"]}) == "Le chat (il est las) dort."
     assert ModelInput.of("(which is tired)", protection=SEEN).bracketed == []  # there is nothing else
     assert ModelInput.of("The cat (which is tired) sleeps.").model_input == "The cat (which is tired) sleeps."
 
@@ -302,3 +302,35 @@ def test_a_long_text_is_searched_for_shapes_once(monkeypatch, shape):
     translator(text, target="fr")
     longest = [one for one in searched if len(one) > 500]
     assert longest and len(longest) == len(set(longest))
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("'Tis a fine day.", "It is a fine day."), ("It rained, ’twas cold.", "It rained, it was cold."),
+    ("I saw 'em.", "I saw them."), ("I stayed 'cause it rained.", "I stayed because it rained."),
+    ("the dogs' house", "the dogs' house"), ("He said 'time'.", "He said time."),
+])
+def test_a_word_without_its_first_letters_is_read_in_full(text, read):
+    known = characters(frozenset(("'", "’")))
+    assert ModelInput.of(text, protection=Protection(known=known, language="en")).model_input == read
+    french = Protection(known=known, language="fr")
+    assert "it is" not in ModelInput.of("'Tis a day.", protection=french).model_input.lower()
+
+
+@pytest.mark.parametrize(("text", "kinds"), [
+    ("I have {a} dogs and {b} cats.", ["number", "number"]), ("We found {files} files.", ["number"]),
+    ("You bought {x} apples, {y} pears and {z} oranges.", ["number"] * 3),
+    ("I have %s dogs and %s cats.", ["number"] * 2),
+    ("I have \ue000 dogs and \ue001 cats.", ["number"] * 2), ("You have {#} files.", ["number"]),
+    ("{name} sent you a letter.", ["name"]), ("Hello {first} and {last}!", ["name", "name"]),
+    ("{user} likes the book.", ["name"]), ("Open {file} now.", ["name"]),
+])
+def test_a_placeholder_before_names_of_things_is_a_number(text, kinds):
+    assert [part.kind for part in DEFAULT_PROTECTION.shapes(text)] == kinds
+
+
+@pytest.mark.parametrize("text", [
+    '$t(thing, {"count": 2})', "$t(common:house.big)", "{n, selectordinal, one {#st} two {#nd} other {#th}}",
+    "{n, plural, one {a {m} b} other {{k} y}}",
+])
+def test_syntax_of_programs_with_brackets_inside_is_one_part(text):
+    assert DEFAULT_PROTECTION.spans(f"See {text} now.") == [(4, 4 + len(text))]

@@ -173,3 +173,17 @@ def test_a_sentence_goes_on_in_the_next_line(text, count):
     assert cut.join(cut.segments) == text
     assert sum(one.count("\n") for one in cut.segments) == text.count("\n") * (count == 1)
     assert all("\n" not in one for one in cut_sentences(text, language="en").segments)
+
+
+@pytest.mark.parametrize(("text", "segments"), [
+    ("(laughs) Come here!", ("laughs", "Come here!")), ("[MARY] I am tired.", ("MARY", "I am tired.")),
+    ("[door opens] Who is there?", ("door opens", "Who is there?")), ("(Come here!)", ("Come here!",)),
+    ("(The) red book is old.", ("(The) red book is old.",)),
+    ("Paris (France) is large.", ("Paris (France) is large.",)),
+    ("He is here–she is not.", ("He is here", "she is not.")),
+    ("I am tired–very tired.", ("I am tired", "very tired.")),
+    ("The Paris–London train is late.", ("The Paris–London train is late.",)),
+])
+def test_what_stands_before_a_sentence_is_apart(text, segments):
+    cut = cut_sentences(text, language="en", protection=Protection(known=characters(frozenset({'"'}))))
+    assert cut.segments == segments and cut.join(cut.segments) == text
