@@ -30,10 +30,15 @@ RARE = 5  # counts of a form whose translation may leave out the number, as gett
 MOST_FORMS = 10
 MOST_COMMENTS = 1_000  # lines
 _RULES = {
-    "nplurals=1; plural=0;": "id ja ko ms th vi zh",
-    "nplurals=2; plural=(n != 1);": "af ast bg bn ca da de el en eo es et eu fi gl gu he hu hy is it ka kk kn lb ml"
+    "nplurals=1; plural=0;": "id ja jv km ko lo ms my su th vi zh",
+    "nplurals=2; plural=(n != 1);": "af ast az bg bn ca da de el en eo es et eu fi gl gu he hu hy is it ka kk kn lb ml"
                                    " mn mr nb ne nl nn no pa pt sq sv sw ta te tr ur uz",
-    "nplurals=2; plural=(n > 1);": "fa fr hi oc",
+    "nplurals=2; plural=(n > 1);": "ak br fa fil fr hi ln mg mi oc pt_BR ti wa",
+    "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);": "mk",
+    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n != 0 ? 1 : 2);": "lv",
+    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && (n%100<10 || n%100>=20) ? 1 : 2);": "lt",
+    "nplurals=4; plural=(n==1 ? 0 : n==0 || (n%100>1 && n%100<11) ? 1 : n%100>10 && n%100<20 ? 2 : 3);": "mt",
+    "nplurals=5; plural=(n==1 ? 0 : n==2 ? 1 : n<7 ? 2 : n<11 ? 3 : 4);": "ga",
     "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);":
         "be bs hr ru sr uk",
     "nplurals=3; plural=(n==1) ? 0 : (n>=2 && n<=4) ? 1 : 2;": "cs sk",
@@ -44,6 +49,10 @@ _RULES = {
 }
 PLURAL_FORMS = {language: rule for rule, languages in _RULES.items() for language in languages.split()}
 _FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,3})\s*;\s*plural\s*=\s*([^;]+);?\s*")
+_BETWEEN_ENTRIES = re.compile(r"((?:\r?\n[ \t]*){2,})")
+_OBSOLETE = re.compile(r"^#~", re.MULTILINE)
+_MESSAGE = re.compile(r"^msg", re.MULTILINE)
+_NEWLINES = "\r\n"
 _CONTINUED = re.compile(r'"[ \t]*\r?\n(?:#~)?[ \t]*"')
 _JOIN = "\ufdd2"  # in place of a line break inside a message
 _UNCLOSED = re.compile(r'^(?:#[~|]+[ \t]*)?(?:msg[\w\[\]]+[ \t]*)?"(?:[^"\\\r\n]|\\[^\r\n])*+\\?\r?$', re.MULTILINE)
@@ -62,29 +71,37 @@ _DIRECTIVES = {  # by the flag of an entry: what its translations must have too
 
 
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
-    _, entries = _opened(data, options, name)
+    _, entries, _ = _opened(data, options, name)
     messages = [(entry, message) for entry in entries for message in _messages(entry)]
     lost = list[int]()
 
     def write(translations: Sequence[str]) -> bytes:
-        catalogue, entries = _opened(data, options, name)  # again, for it is changed
+        catalogue, entries, obsolete = _opened(data, options, name)  # again, for it is changed
         lost.clear()
         number = 0
         for entry in entries:
             numbers = range(number, number := number + len(_messages(entry)))
             if not _fill(entry, translations[numbers.start : number], catalogue.metadata.get("Plural-Forms", "")):
                 lost.extend(numbers)
-        return _written(catalogue).encode()
+        return (_written(catalogue).rstrip("\n") + obsolete + "\n").encode()
 
     return Document([_text(message, entry.flags) for entry, message in messages], write,
                     [f"near line {max(entry.linenum, 1):,}" for entry, _ in messages], lost=lost)
 
 
-def _opened(data: bytes, options: FileOptions, name: str) -> tuple[Any, list[Any]]:
-    """The catalogue with its new header, and its entries to translate."""
-    catalogue = _parsed(data, name)
+def _opened(data: bytes, options: FileOptions, name: str) -> tuple[Any, list[Any], str]:
+    """The catalogue with its new header, its entries to translate, and the obsolete ones, which polib does not keep
+    whole, as they are.
+    """
+    text = _decoded(data, name)
+    blocks = _BETWEEN_ENTRIES.split(text)
+    obsolete = [number for number, block in enumerate(blocks) if _OBSOLETE.search(block) and not _MESSAGE.search(block)]
+    kept = "".join(f"\n\n{blocks[number].strip(_NEWLINES)}" for number in obsolete)
+    for number in obsolete:
+        blocks[number] = "\n" * blocks[number].count("\n")  # errors name lines
+    catalogue = _parsed("".join(blocks), name)
     _set_header(catalogue, options, name)
-    return catalogue, [one for one in catalogue if not one.obsolete and one.msgid and not one.translated()]
+    return catalogue, [one for one in catalogue if not one.obsolete and one.msgid and not one.translated()], kept
 
 
 def _written(catalogue: Any) -> str:
@@ -95,15 +112,18 @@ def _written(catalogue: Any) -> str:
     return (text if catalogue.header else text.removeprefix("#\n")).rstrip("\n") + "\n"
 
 
-def _parsed(data: bytes, name: str) -> Any:
+def _decoded(data: bytes, name: str) -> str:
     declared = _CHARSET.search(data)
     encoding = declared[1].decode() if declared and declared[1] != b"CHARSET" else "utf-8"
     try:
         if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):
             raise LookupError(encoding)
-        text = data.decode(encoding).removeprefix("\ufeff")
+        return data.decode(encoding).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError):
         raise UserError(f"{name} is not {encoding}: convert it with msgconv -t UTF-8") from None
+
+
+def _parsed(text: str, name: str) -> Any:
     if unclosed := _UNCLOSED.search(text):  # polib would cut its last character
         raise _broken(name, text.count("\n", 0, unclosed.start()) + 1)
     marked = _CONTINUED.sub(_JOIN, text)
@@ -145,9 +165,10 @@ def _set_header(catalogue: Any, options: FileOptions, name: str) -> None:
     metadata["Content-Type"] = "text/plain; charset=UTF-8"
     metadata["Content-Transfer-Encoding"] = "8bit"
     if target and not named:
-        metadata["Language"] = target
-    if target in PLURAL_FORMS and (not named or not _FORMS.fullmatch(metadata.get("Plural-Forms", ""))):
-        metadata["Plural-Forms"] = PLURAL_FORMS[target]
+        metadata["Language"] = options.target.replace("-", "_")
+    rule = PLURAL_FORMS.get(options.target.replace("-", "_")) or PLURAL_FORMS.get(target)
+    if rule and (not named or not _FORMS.fullmatch(metadata.get("Plural-Forms", ""))):
+        metadata["Plural-Forms"] = rule
 
 
 def _messages(entry: Any) -> list[str]:

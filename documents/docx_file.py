@@ -8,11 +8,12 @@ paragraphs with another text, in which runs of equal format are joined, and for 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ..tokenizer.language_codes import is_right_to_left
 from .archive import Archive
 from .inline import Frame, InlineItem, Path
 from .ooxml import (
@@ -26,7 +27,7 @@ from .ooxml import (
     set_drawing_language,
 )
 from .protocol import Document, FileOptions
-from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
+from .xml_document import OFFICE_TAGS, XmlParagraph, language_kind, xml_document, xml_paragraph
 from .xml_parts import Element, Tree, local_name, shallow, sibling_name
 
 _TEXT_PARTS = tuple(f"wordprocessingml.{one}+xml" for one in (
@@ -44,6 +45,9 @@ _NOTES = {"lastRenderedPageBreak", "proofErr"}  # of Word to itself, no longer t
 _VALUES = {"checkbox", "comboBox", "dataBinding", "date", "dropDownList"}  # of content controls whose text is a value
 _TEXT_FIELDS = {"HYPERLINK", "INDEX", "QUOTE", "TOA", "TOC"}  # whose result is text; others are computed
 _MOST_FIELDS = 20  # in one another; Word has no more
+_AFTER_RTL = {"cs", "em", "lang", "eastAsianLayout", "specVanish", "oMath"}  # in Word's order of properties
+_AFTER_BIDI = {"adjustRightInd", "snapToGrid", "spacing", "ind", "contextualSpacing", "mirrorIndents",
+               "suppressOverlap", "jc", "textDirection", "textAlignment", "textboxTightWrap", "outlineLvl"}
 _RANGE = re.compile(r"(?P<kind>\w+?)(?:Range)?(?P<end>Start|End)")  # of bookmarks, comments, moved text
 
 
@@ -52,6 +56,7 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     parts = checked_parts(archive, "wordprocessingml.document.main+xml")
 
     kind = language_kind(options.target)
+    language = OFFICE_TAGS.get(options.target, options.target)
 
     def set_language(tree: Tree) -> None:
         attribute = {"main": "val", "east_asian": "eastAsia", "complex": "bidi"}[kind or "main"]
@@ -59,13 +64,36 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
             if local_name(element) in ("lang", "themeFontLang"):
                 key = sibling_name(element, attribute)
                 if language_kind(element.get(key, "")):
-                    element.set(key, options.target)
-        set_drawing_language(tree, options.target)
+                    element.set(key, language)
+        set_drawing_language(tree, language)
+        set_direction(tree, right_to_left=is_right_to_left(language))
 
     entries = entries_of(parts, (*_TEXT_PARTS, *DRAWING_PARTS))
     look = CodeLook.of(archive, entries, entries_of(parts, _LANGUAGE_PARTS[:1]))
     return xml_document(archive, entries, partial(_paragraphs, look=look), set_language if kind else None,
                         beside=entries_of(parts, _LANGUAGE_PARTS))
+
+
+def set_direction(tree: Tree, *, right_to_left: bool) -> None:
+    """Give paragraphs and runs the direction of a language, which all but those that name their own inherit."""
+    root = tree.getroot()
+    if right_to_left and local_name(root) == "styles":
+        defaults = _child(root, "docDefaults", before=("latentStyles", "style"))
+        _child(_child(_child(defaults, "rPrDefault", before=("pPrDefault",)), "rPr"), "rtl", before=_AFTER_RTL)
+        _child(_child(_child(defaults, "pPrDefault"), "pPr"), "bidi", before=_AFTER_BIDI)
+    for element in tree.iter():
+        if local_name(element) in ("bidi", "rtl"):
+            element.set(sibling_name(element, "val"), str(int(right_to_left)))
+
+
+def _child(parent: Element, name: str, *, before: Collection[str] = ()) -> Element:
+    """The child of this name; a new one comes before those that must come after it."""
+    found = parent.find(sibling_name(parent, name))
+    if found is None:
+        found = parent.makeelement(sibling_name(parent, name))
+        places = (place for place, one in enumerate(parent) if local_name(one) in before)
+        parent.insert(next(places, len(parent)), found)
+    return found
 
 
 def _paragraphs(tree: Tree, look: CodeLook) -> Iterator[XmlParagraph]:

@@ -18,7 +18,9 @@ from lxml import etree
 
 from seq2see.errors import UserError, as_user_error
 from ..text.html_markup import Html
+from ..tokenizer.language_codes import is_right_to_left
 from .archive import MIMETYPE, Archive
+from .html_page import with_direction
 from .protocol import Document, FileOptions, Left
 from .xml_document import language_kind
 from .xml_parts import local_name, serialised, xml_text
@@ -28,6 +30,7 @@ _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _XHTML, _NCX = "application/xhtml+xml", "application/x-dtbncx+xml"
 _OBFUSCATED_FONTS = {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"}
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_PROGRESSION = "page-progression-direction"
 _ATTRIBUTES = r"""(?:[^<>"'/]|"[^"]*"|'[^']*'|/(?!>))*+"""
 _ROOT = re.compile(rf"<(?:html|body)\b{_ATTRIBUTES}>")
 _BODY = re.compile(rf"<!--.*?-->|(?P<body><body\b{_ATTRIBUTES}>)", re.DOTALL)
@@ -135,6 +138,8 @@ def _xml_part(archive: Archive, entry: str, name: str, language: str) -> _Part:
         for element in tree.iter() if language else ():
             if local_name(element) == "language":
                 element.text = language
+            elif local_name(element) == "spine" and (is_right_to_left(language) or element.get(_PROGRESSION)):
+                element.set(_PROGRESSION, "rtl" if is_right_to_left(language) else "ltr")
         root = tree.getroot()
         if language and _XML_LANGUAGE in root.attrib:
             root.set(_XML_LANGUAGE, language)
@@ -176,6 +181,7 @@ def _page(archive: Archive, entry: str, language: str) -> _Part:
 
     def write(translations: Sequence[str]) -> bytes:
         new = _ROOT.sub(lambda tag: _LANGUAGE.sub(rf"\g<1>{language}", tag[0]), head) if language else head
+        new = with_direction(new, language) if language else new
         if title:
             new = _TITLE.sub(lambda _: html.escape(xml_text(translations[0]), quote=False), new, count=1)
         words = _NOTE_MARK.sub(lambda mark: notes[int(mark[1])] if int(mark[1]) < len(notes) else mark[0],

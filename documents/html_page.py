@@ -15,7 +15,7 @@ from seq2see.errors import UserError
 from ..text.html_markup import NOT_TRANSLATED, Html
 from ..text.html_markup import read as tokens_of
 from ..text.protection import DEFAULT_PROTECTION
-from ..tokenizer.language_codes import iso
+from ..tokenizer.language_codes import is_right_to_left, iso
 from .plain_text import MARK, decoded
 from .protocol import Document, FileOptions
 
@@ -24,10 +24,17 @@ _TAG = re.compile(r"""<(?P<name>[a-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+')*+>
 _ATTRIBUTE = re.compile(r"""(?<=[\s"'])(?P<name>[^\s"'<>/=]++)\s*=\s*(?:(?P<quote>["'])(?P<value>.*?)(?P=quote)
                         |(?P<bare>[^\s"'=<>`]++))""", re.VERBOSE | re.IGNORECASE | re.DOTALL)
 _READ = frozenset(("alt", "aria-description", "aria-label", "label", "placeholder", "title"))
+_DESCRIBED = frozenset((  # texts of a page for others
+    "description", "og:title", "og:description", "og:image:alt", "twitter:title", "twitter:description",
+    "twitter:image:alt"))
 _CHARSET = re.compile(rb"""<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _NAMED_CHARSET = re.compile(r"""(<(?:meta\b[^>]*\bcharset|\?xml\b[^>]*\bencoding)\s*=\s*["']?)([\w-]+)""",
                             re.IGNORECASE)
 _ROOT = re.compile(r"<html\b[^>]*+", re.IGNORECASE)
+_BODY = re.compile(r"<(?:html|body)\b[^>]*+", re.IGNORECASE)
+_DIRECTION = re.compile(r"""(\sdir\s*=\s*["']?)(?:ltr|rtl)\b""", re.IGNORECASE)
+_NAMES_LANGUAGE = re.compile(r"""<meta\b(?=[^>]*\bhttp-equiv\s*=\s*["']?content-language)[^>]*+""", re.IGNORECASE)
+_CONTENT = re.compile(r"""(\scontent\s*=\s*["']?)([\w-]+)""", re.IGNORECASE)
 _LANG = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([\w-]+)""", re.IGNORECASE)
 _ENCODINGS = re.compile(r"utf-?(?:8|16)(?:le|be)?|iso-8859-\d+|latin-?1|(?:windows-|cp)125\d|koi8-[ru]|gb2312|gbk"
                         r"|gb18030|big5|euc-(?:jp|kr)|shift[_-]jis|us-ascii|macintosh")  # others may be slow
@@ -85,12 +92,26 @@ def _with_language(page: str, options: FileOptions) -> str:
     """The page with its language changed, if it named the source."""
     def renamed(found: re.Match[str]) -> str:
         same = not options.source or iso(found[2]) == iso(options.source)
-        return found[1] + (iso(options.target) if same else found[2])
+        return found[1] + (options.target if same else found[2])
 
-    if not options.target:
+    head, rest = page[:HEAD], page[HEAD:]
+    root = _ROOT.search(head)
+    if not options.target or (root and NOT_TRANSLATED.search(root[0])):
         return page
-    return _ROOT.sub(lambda tag: tag[0] if NOT_TRANSLATED.search(tag[0]) else _LANG.sub(renamed, tag[0]),
-                     page[:HEAD], count=1) + page[HEAD:]
+    head = _ROOT.sub(lambda tag: _LANG.sub(renamed, tag[0]), head, count=1)
+    head = _NAMES_LANGUAGE.sub(lambda tag: _CONTENT.sub(renamed, tag[0]), head)
+    return with_direction(head, options.target) + rest
+
+
+def with_direction(head: str, target: str) -> str:
+    """The head of a page whose `<html>` and `<body>` have the direction of the target language, if they name one or if
+    it is from right to left.
+    """
+    direction = "rtl" if is_right_to_left(target) else "ltr"
+    named = _BODY.sub(lambda tag: _DIRECTION.sub(rf"\g<1>{direction}", tag[0]), head)
+    if direction == "ltr" or named != head or any(map(_DIRECTION.search, _BODY.findall(head))):
+        return named
+    return _ROOT.sub(lambda tag: tag[0].removesuffix("/") + ' dir="rtl"', head, count=1)
 
 
 def _with_stand_ins(raw: str, kept: Callable[[str, str], str]) -> str:
@@ -100,7 +121,8 @@ def _with_stand_ins(raw: str, kept: Callable[[str, str], str]) -> str:
         return raw
     attributes = {one["name"].lower(): html.unescape(_value(one)).lower() for one in _ATTRIBUTE.finditer(tag[0])}
     names = set(_READ)
-    if tag["name"].lower() == "meta" and attributes.get("name") == "description":
+    if tag["name"].lower() == "meta" and _DESCRIBED & {
+            attributes.get("name", ""), attributes.get("property", "")}:
         names.add("content")
     if tag["name"].lower() == "input" and attributes.get("type") in ("button", "reset", "submit"):
         names.add("value")

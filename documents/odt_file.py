@@ -14,11 +14,12 @@ from dataclasses import replace
 from lxml import etree
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import is_right_to_left
 from .archive import MIMETYPE, Archive
 from .code import MOSTLY, is_monospaced, is_named_code
 from .inline import Frame, InlineItem, Path, Tag
 from .protocol import Document, FileOptions
-from .xml_document import XmlParagraph, language_kind, xml_document, xml_paragraph
+from .xml_document import OFFICE_TAGS, XmlParagraph, language_kind, xml_document, xml_paragraph
 from .xml_parts import Element, Tree, last_child, local_name, properties
 
 _TYPE = b"application/vnd.oasis.opendocument.text"
@@ -42,7 +43,8 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     archive = Archive(data, name)
     _check(archive)
     kind = language_kind(options.target)
-    language, _, country = options.target.partition("-")
+    language, _, country = OFFICE_TAGS.get(options.target, options.target).partition("-")
+    right_to_left = is_right_to_left(options.target)
 
     def set_language(tree: Tree) -> None:
         names = {"east_asian": (f"{_STYLE}language-asian", f"{_STYLE}country-asian"),
@@ -52,6 +54,11 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
             if language_kind(element.get(language_name, "")):
                 element.set(language_name, language)
                 element.set(country_name, country or "none")
+        for element in tree.iter(f"{_STYLE}paragraph-properties", f"{_STYLE}page-layout-properties"):
+            name = f"{_STYLE}writing-mode"
+            is_default = local_name(element.getparent()) in ("default-style", "page-layout")
+            if (right_to_left and is_default) or element.get(name) in ("lr-tb", "rl-tb"):
+                element.set(name, "rl-tb" if right_to_left else "lr-tb")
 
     entries = [entry for entry in (_CONTENT, _STYLES) if entry == _CONTENT or entry in archive]
     return xml_document(archive, entries, _paragraphs, set_language if kind else None, beside=entries[1:])

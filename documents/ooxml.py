@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from seq2see.errors import UserError
+from ..tokenizer.language_codes import is_right_to_left
 from .archive import Archive
 from .code import MOSTLY, is_monospaced, is_named_code
 from .inline import Frame, InlineItem, Tag
@@ -140,6 +141,16 @@ def set_drawing_language(tree: Tree, language: str) -> None:
     for one in tree.iter():
         if local_name(one) in ("rPr", "endParaRPr", "defRPr") and one.get("lang"):
             one.set("lang", language)
+    right_to_left = is_right_to_left(language)
+    for paragraph in tree.iter(*_DRAWING_PARAGRAPHS):
+        own = paragraph.find(sibling_name(paragraph, "pPr"))
+        if own is None and right_to_left:
+            own = paragraph.makeelement(sibling_name(paragraph, "pPr"))
+            paragraph.insert(0, own)
+        if own is not None and right_to_left != (own.get("rtl") in ("1", "true")):
+            own.set("rtl", str(int(right_to_left)))
+            if own.get("algn", "l") in ("l", "r"):
+                own.set("algn", "r" if right_to_left else "l")
 
 
 def _drawing_items(paragraph: Element, runs: Runs) -> Iterator[InlineItem]:

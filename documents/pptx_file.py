@@ -12,7 +12,7 @@ from functools import partial
 from .archive import Archive
 from .ooxml import DRAWING_PARTS, CodeLook, checked_parts, drawing_paragraphs, entries_of, set_drawing_language
 from .protocol import Document, FileOptions
-from .xml_document import language_kind, xml_document
+from .xml_document import OFFICE_TAGS, language_kind, xml_document
 
 _SLIDES = tuple(f"presentationml.{one}+xml" for one in ("slide", "notesSlide", "slideMaster", "slideLayout"))
 
@@ -20,7 +20,8 @@ _SLIDES = tuple(f"presentationml.{one}+xml" for one in ("slide", "notesSlide", "
 def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     archive = Archive(data, name)
     parts = checked_parts(archive, "presentationml.presentation.main+xml")
-    set_language = partial(set_drawing_language, language=options.target) if language_kind(options.target) else None
+    language = OFFICE_TAGS.get(options.target, options.target)
+    set_language = partial(set_drawing_language, language=language) if language_kind(language) else None
     entries = entries_of(parts, (*_SLIDES, *DRAWING_PARTS))
     paragraphs = partial(drawing_paragraphs, look=CodeLook.of(archive, entries))
     return xml_document(archive, entries, paragraphs, set_language)

@@ -103,7 +103,7 @@ def _set_languages(root: _Element, options: FileOptions, name: str, sources: Seq
             raise UserError(f"{name} contains translations into {language_name(named)}; give a file without"
                             " translations")
         if target and iso(named) != target and node in changed:
-            node.set(attribute, target)
+            node.set(attribute, options.target)
 
 
 def _sources(root: _Element) -> Iterator[_Element]:
@@ -111,7 +111,12 @@ def _sources(root: _Element) -> Iterator[_Element]:
     for unit in root.iter():
         source = _child(unit, "source") if local_name(unit) in ("trans-unit", "segment") else None
         if source is not None and not _is_kept(unit) and not _is_translated(unit, source):
-            yield source
+            yield from _segments(_child(unit, "seg-source")) or [source]
+
+
+def _segments(segmented: _Element | None) -> list[_Element]:
+    """The segments of a `seg-source`, each of which has its place in the target."""
+    return [] if segmented is None else [one for one in segmented.iter() if one.get("mtype") == "seg"]
 
 
 def _is_kept(unit: _Element) -> bool:
@@ -158,19 +163,33 @@ def _tokens(node: _Element) -> Iterator[HtmlToken]:
             yield HtmlToken(child.tail)
 
 
-def _set_target(source: _Element, tokens: Sequence[HtmlToken]) -> None:
-    """Write the target beside its source."""
-    unit = source.getparent()
-    assert unit is not None
-    target = _child(unit, "target")
-    if target is None:
-        target = source.makeelement(source.tag.replace("source", "target"))
-        segmented = _child(unit, "seg-source")
-        after = source if segmented is None else segmented
+def _target_of(source: _Element) -> _Element:
+    """The element for the translation of a source: a target, or the segment of one."""
+    unit = next(one for one in source.iterancestors() if local_name(one) in ("trans-unit", "segment"))
+    target, segmented = _child(unit, "target"), _child(unit, "seg-source")
+    whole = local_name(source) == "source"
+    if target is None or not (whole or source.get("mid") in [one.get("mid") for one in _segments(target)]):
+        if target is not None:
+            unit.remove(target)
+        like = next(one for one in unit if local_name(one) == "source") if whole or segmented is None else segmented
+        target = deepcopy(like) if not whole else like.makeelement(like.tag)
+        target.tag = unit[0].tag.rpartition("}")[0] + "}" * ("}" in unit[0].tag) + "target"
+        after = like if segmented is None else segmented
         unit.insert(unit.index(after) + 1, target)
         target.tail = after.tail
         if (unit.text or "").isspace():
             after.tail = unit.text  # as the elements are indented
+    if local_name(unit) == "segment":
+        unit.set("state", "translated")
+    else:
+        target.set("state", "needs-review-translation")
+        target.set("state-qualifier", "mt-suggestion")
+    return target if whole else next(one for one in _segments(target) if one.get("mid") == source.get("mid"))
+
+
+def _set_target(source: _Element, tokens: Sequence[HtmlToken]) -> None:
+    """Write the target beside its source."""
+    target = _target_of(source)
     del target[:]
     target.text, last = None, None
     opened = [target]
@@ -187,11 +206,6 @@ def _set_target(source: _Element, tokens: Sequence[HtmlToken]) -> None:
             last = deepcopy(token.node)
             last.tail = None
             opened[-1].append(last)
-    if local_name(unit) == "segment":
-        unit.set("state", "translated")
-    else:
-        target.set("state", "needs-review-translation")
-        target.set("state-qualifier", "mt-suggestion")
 
 
 def _append_text(node: _Element, last: _Element | None, text: str) -> None:

@@ -13,6 +13,7 @@ from .protocol import Document
 from .xml_parts import Element, Tree, local_name, serialised
 
 _LANGUAGE_TAG = re.compile(r"(?P<language>[a-z]{2,3})(?:-\w{2,8})*")
+OFFICE_TAGS = {"zh-Hant": "zh-TW", "zh-Hans": "zh-CN"}  # Office names no script
 _EAST_ASIAN = {"ja", "ko", "zh"}
 _COMPLEX_SCRIPTS = {"ar", "fa", "he", "hi", "th", "ur"}
 

@@ -24,7 +24,9 @@ FEWEST = 5        # and if so many letters are left without them
 SURE = 0.5        # probability from which that other language is named
 UNDETERMINED = "und"
 CHINESE = {"yue": "zh", "wuu": "zh"}  # in writing the detector mistakes one for another
-ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # LibreTranslate's own codes
+# LibreTranslate's own codes, and what it means by codes of several languages.
+ALIASES = {"pb": "pt-BR", "zt": "zh-Hant", "zh": "zh-Hans", "ar": "arb", "fa": "pes", "no": "nb", "ku": "kmr",
+           "az": "azj", "ms": "zsm", "lv": "lvs"}
 _CASELESS = regex.compile(r"\p{Lo}")
 _NO_NAME = regex.compile(r"(?<![\p{L}_])(?!\p{Lu})[\p{L}\p{M}'’]+")  # words that do not begin with a capital
 

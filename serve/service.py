@@ -26,7 +26,7 @@ from ..documents.protocol import FileOptions
 from ..lens.data.view_names import SLOW
 from ..passes.pausing import Stopped, pausing
 from ..text.glossary import Glossary
-from ..tokenizer.language_codes import language_code
+from ..tokenizer.language_codes import file_tag
 from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
@@ -360,7 +360,7 @@ class Service:
                                   **request: Any) -> bytes:
         source, target = own_codes(request.get("source"), request.get("target"))
         known = self._sources(request.get("model"), source, target)
-        tags = [(language_code(one) or one) if one else "" for one in (source, target)]  # files name languages by codes
+        tags = [file_tag(one) if one else "" for one in (source, target)]
         options = replace(options, source=tags[0], target=tags[1])
         document = await _in(self._files, lambda: read_document(name, data, options))
         texts = document.texts

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 NEAREST = 3  # languages that an error names
 SAME = 1  # CLDR's distance of two codes for one language: `cmn` and `zh`, `nb` and `no`; others are 8 or more apart
-OWN = {"ns": "nso"}  # M2M-100's code for Northern Sotho
+OWN = {"ns": "nso",  # M2M-100's code for Northern Sotho
+       "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro"}  # codes of before 1989
+_LEFTWARDS = frozenset(("Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"))  # scripts
 
 
 @lru_cache(maxsize=4096)
@@ -25,9 +27,35 @@ def iso(code: str) -> str:
     Anything else is returned unchanged.
     """
     if len(code) < 3:
-        return code
+        return OWN.get(code, code)
     found = _language(code)
     return (found.prefer_macrolanguage().language or code) if found else code
+
+
+@lru_cache(maxsize=4096)
+def file_tag(name: str) -> str:
+    """The BCP 47 tag by which files name the language of a code or a name: `fr` for `fra_Latn`, `zh-Hant` for
+    `zho_Hant` and `zh_TW`, `he` for `iw`.
+
+    Anything else is returned unchanged.
+    """
+    from langcodes import Language
+
+    found = _meant(name)
+    if found is None:
+        return name
+    language = found.prefer_macrolanguage().language or name
+    script = found.script or (found.maximize().script if found.territory else None)
+    if script and script != Language.get(language).maximize().script:
+        return f"{language}-{script}"
+    return f"{language}-{found.territory}" if found.territory and "-" in name else language
+
+
+@lru_cache(maxsize=4096)
+def is_right_to_left(tag: str) -> bool:
+    """Whether the script of a language is written from right to left."""
+    found = _language(tag)
+    return found is not None and (found.script or found.maximize().script) in _LEFTWARDS
 
 
 @lru_cache(maxsize=4096)
@@ -93,7 +121,8 @@ def _folded(code: str) -> str:
 def _two_letters() -> dict[str, str]:
     from langcodes.data_dicts import LANGUAGE_ALPHA3
 
-    return {three: two for two, three in LANGUAGE_ALPHA3.items() if len(two) == 2}  # it has fa-AF too
+    every = {three: two for two, three in LANGUAGE_ALPHA3.items() if len(two) == 2}  # it has fa-AF too
+    return {three: OWN.get(two, two) for three, two in every.items()}
 
 
 @lru_cache(maxsize=4096)

@@ -273,3 +273,32 @@ def test_an_entry_that_stays_is_counted():
     document = read(b'msgid "A %s dog"\nmsgstr ""\n\nmsgid "One"\nmsgstr ""\n')
     document.write(["Un chien", "Un"])
     assert document.lost == [0] and document.place(0) == "near line 1"
+
+
+@pytest.mark.parametrize(("target", "language", "count"), [
+    ("lv", "lv", 3), ("az", "az", 2), ("lt", "lt", 3), ("zh-Hant", "zh_Hant", 1), ("pt-BR", "pt_BR", 2),
+    ("ga", "ga", 5),
+])
+def test_the_header_names_the_language_and_its_plurals(target, language, count):
+    document = read('msgid "A"\nmsgid_plural "%d"\nmsgstr[0] ""\n', target=target)
+    written = document.write(["a", "%d"]).decode()
+    assert f'"Language: {language}\\n"' in written and f"nplurals={count};" in written
+
+
+def test_obsolete_entries_stay_as_they_are():
+    obsolete = ('#, fuzzy\n#~| msgid "old one"\n#~ msgid "older"\n#~ msgstr "vieux"\n\n'
+                '# a note\n#~ msgid "gone"\n#~ msgstr "parti"\n')
+    document = read(f'msgid "A"\nmsgstr ""\n\n{obsolete}')
+    assert document.write(["B"]).decode().endswith(f'msgstr "B"\n\n{obsolete}')
+
+
+def test_a_target_has_the_segments_of_its_source():
+    segments = '<mrk mtype="seg" mid="0">One.</mrk> <mrk mtype="seg" mid="1">A <g id="1">cat</g>.</mrk>'
+    data = ('<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>One. A cat.</source>'
+            f"<seg-source>{segments}</seg-source></trans-unit></file></xliff>")
+    document = read(data, name="a.xlf")
+    assert list(document.texts) == ["One.", 'A <span id="1">cat</span>.']
+    written = document.write(["Un.", 'Un <span id="1">chat</span>.']).decode()
+    segments = segments.replace("One.", "Un.").replace("A <", "Un <").replace("cat<", "chat<")
+    assert f"{segments}</target>" in written
+    assert list(read(written, name="a.xlf").texts) == []

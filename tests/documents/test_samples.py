@@ -145,3 +145,25 @@ def test_the_language_is_the_target():
             assert mark in written[entry].decode()
         unknown = opened(name, sample(name), target="fra_Latn").write([swapped(one) for one in document.texts])
         assert not any(b"fra_Latn" in entry for entry in entries_of(unknown).values())
+
+
+@pytest.mark.parametrize(("name", "entry", "expected"), [
+    ("pandoc.docx", "word/styles.xml", r'<w:rtl w:val="1"/><w:lang .*<w:bidi w:val="1"/><w:spacing'),
+    ("libreoffice.docx", "word/document.xml", '<w:bidi w:val="1"'),
+    ("pandoc.pptx", "ppt/slides/slide1.xml", '<a:pPr [^>]*rtl="1" algn="r"'),
+    ("pandoc.odt", "styles.xml", 'style:paragraph-properties [^>]*writing-mode="rl-tb"'),
+    ("pandoc-3.epub", "EPUB/content.opf", '<spine [^>]*page-progression-direction="rtl"'),
+    ("pandoc-3.epub", "EPUB/text/ch001.xhtml", '<html [^>]*dir="rtl"'),
+])
+def test_the_direction_is_that_of_the_target(name, entry, expected):
+    document = opened(f"a.{name.split('.')[1]}", sample(name), source="en", target="ar")
+    arabic = entries_of(document.write([swapped(text) for text in document.texts]))[entry].decode()
+    assert re.search(re.sub("/><", r"/>\\s*<", expected), arabic, re.DOTALL)
+    french = opened(f"a.{name.split('.')[1]}", sample(name), source="en", target="fr")
+    assert not re.search(expected, entries_of(french.write([swapped(text) for text in french.texts]))[entry].decode())
+
+
+def test_traditional_chinese_is_named_by_its_place():
+    document = opened("a.docx", sample("pandoc.docx"), target="zh-Hant")
+    styles = entries_of(document.write([swapped(text) for text in document.texts]))["word/styles.xml"].decode()
+    assert 'w:eastAsia="zh-TW"' in styles

@@ -651,3 +651,24 @@ def test_half_is_not_most():
 def test_a_tag_that_ends_nothing_stands_alone():
     assert texts(read("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nA <i>cat</i> is</i> here\n")) == [
         'A <span id="1">cat</span> is<img id="5"> here']
+
+
+@pytest.mark.parametrize(("head", "target", "expected"), [
+    ('<html lang="en" dir=ltr><body>', "he", '<html lang="he" dir=rtl><body>'),
+    ('<html lang="en"><body dir="ltr">', "ar", '<html lang="ar"><body dir="rtl">'),
+    ('<html lang="en"><body>', "ar", '<html lang="ar" dir="rtl"><body>'),
+    ('<html dir="rtl" lang="en"><body>', "fr", '<html dir="ltr" lang="fr"><body>'),
+    ('<html lang="en"><body>', "zh-Hant", '<html lang="zh-Hant"><body>'),
+    ('<html><meta http-equiv="Content-Language" content="en">', "fr",
+     '<html><meta http-equiv="Content-Language" content="fr">'),
+    ('<html lang="en" translate="no" dir="ltr">', "ar", '<html lang="en" translate="no" dir="ltr">'),
+])
+def test_a_page_names_the_language_and_its_direction(head, target, expected):
+    document = read("a.html", f"{head}x", source="en", target=target)
+    assert document.write(document.texts).decode() == f"{expected}x"
+
+
+@pytest.mark.parametrize("named", ['property="og:title"', 'name="twitter:description"', "property='og:image:alt'"])
+def test_what_a_page_says_for_others_is_text(named):
+    assert read("a.html", f'<meta {named} content="A red house">').texts[1:] == ["A red house"]
+    assert not read("a.html", '<meta property="og:url" content="a red house">').texts[1:]

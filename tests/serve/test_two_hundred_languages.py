@@ -26,6 +26,8 @@ def server(tmp_path_factory):
     ({"target": "Hindi"}, "nllb", ("eng_Latn", "hin_Deva")),
     ({"source": "auto", "target": "fra_Latn"}, "own", ("en", "fr")),
     ({"source": "en-US", "target": "zt"}, "nllb", ("eng_Latn", "zho_Hant")),
+    *(({"source": "en", "target": code}, "nllb", ("eng_Latn", own)) for code, own in (
+        ("zh", "zho_Hans"), ("ar", "arb_Arab"), ("fa", "pes_Arab"), ("no", "nob_Latn"), ("ku", "kmr_Latn"))),
 ])
 def test_the_languages_choose_the_model(server, asked, model, pair):
     answer = httpx.post(f"{server.url}/v1/translate", json={"texts": [TEXT], "max_new_tokens": 5, **asked}, timeout=60)
@@ -40,7 +42,7 @@ def test_the_languages_choose_the_model(server, asked, model, pair):
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    ({"target": "zh"}, "zh is several languages of this model; choose zho_Hans (Chinese (Simplified)), zho_Hant"),
+    ({"target": "kr"}, "kr is several languages of this model; choose knc_Latn"),
     ({"target": "Frensh"}, "the nearest of its 202 languages are fra_Latn (French)"),
     ({"source": "eng_Latn"}, "this model translates to 202 languages: choose one"),
 ])

@@ -6,7 +6,7 @@ from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CO
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.language_codes import codes_of, iso, language_name
+from seq2see.tokenizer.language_codes import codes_of, file_tag, is_right_to_left, iso, language_name
 from seq2see.tokenizer.language_pairs import LanguagePairs
 
 OPUS = ["fra", "srp_Cyrl", "srp_Latn", "pt_br", "pt", "cmn_Hans", "nob", "nno", "fr_CA"]
@@ -77,3 +77,20 @@ def test_each_code_of_each_model_means_itself_and_has_a_name():
 ])
 def test_the_language_of_a_code(code, short, name):
     assert (iso(code), language_name(code)) == (short, name)
+
+
+@pytest.mark.parametrize(("code", "tag"), [
+    ("iw", "he"), ("in", "id"), ("heb_Hebr", "he"), ("ind_Latn", "id"), ("zho_Hant", "zh-Hant"), ("zh_TW", "zh-Hant"),
+    ("zho_Hans", "zh"), ("zh", "zh"), ("fr_XX", "fr"), ("ar_AR", "ar"), ("arb_Arab", "ar"), ("pt-BR", "pt-BR"),
+    ("srp_Latn", "sr-Latn"), ("srp_Cyrl", "sr"), ("French", "fr"), ("lang", "lang"), ("", ""),
+])
+def test_files_name_a_language_by_the_code_of_today(code, tag):
+    assert file_tag(code) == tag
+
+
+@pytest.mark.parametrize(("tag", "expected"), [
+    ("ar", True), ("he", True), ("fa", True), ("ur", True), ("yi", True), ("dv", True), ("ckb", True),
+    ("pa-Arab", True), ("fr", False), ("zh-Hant", False), ("pa", False), ("ku", False), ("lang", False), ("", False),
+])
+def test_the_direction_is_that_of_the_script(tag, expected):
+    assert is_right_to_left(tag) == expected

@@ -146,7 +146,7 @@ def is_lines(path: Path, args: argparse.Namespace) -> bool:
 
 def options_of(args: argparse.Namespace, request: TranslationRequest | None = None) -> FileOptions:
     """How to read a document; with the languages once the model is there."""
-    source, target = request.codes() if request else ("", "")
+    source, target = request.tags() if request else ("", "")
     return FileOptions(source, target, columns=args.columns, keys=args.keys)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from seq2see.errors import UserError
 from seq2see.pretrained import NAMES
 from seq2see.streams import only_results_on_stdout
-from seq2see.tokenizer.language_codes import iso
+from seq2see.tokenizer.language_codes import file_tag, iso
 from seq2see.translate import Translation, Translator
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ class TranslationRequest:
         source, targets = self.options["source"], self.targets
         pairs = [self.translator.pair(source, target) for target in targets]
         return iso(pairs[0][0]), "-".join(iso(target) for _, target in pairs)
+
+    def tags(self) -> tuple[str, str]:
+        """The languages of the first target as files name them."""
+        source, target = self.translator.pair(self.options["source"], self.targets[0])
+        return file_tag(source), file_tag(target)
 
     def translations(self, texts: list[str]) -> list[Translations]:
         """For each text its translations, one to each target."""
