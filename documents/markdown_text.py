@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
@@ -20,6 +20,7 @@ from seq2see.errors import UserError
 from ..text.protection import DEFAULT_PROTECTION
 from .fragments import Fragment, HtmlToken
 from .html_page import parts_of
+from .markdown_anchors import with_links
 from .markdown_inline import Image, label_of, tokens_of, written
 from .places import Place, document_of, filled, unused
 from .plain_text import decoded
@@ -95,7 +96,9 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
     _check(source, blocks.found, name)
     places = (_html_place(source, block) if block.kind == "html" else _text_place(source, block, blocks.labels)
               for block in blocks.found)
-    return document_of(source, chain(_front_places(source, front) if front else (), places), name=name, mark=mark)
+    document = document_of(source, chain(_front_places(source, front) if front else (), places), name=name, mark=mark)
+    return replace(document, write=lambda translations: with_links(
+        source, document.write(translations).decode()).encode())
 
 
 def _check(source: str, blocks: Sequence[_Block], name: str) -> None:

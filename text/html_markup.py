@@ -13,14 +13,16 @@ from itertools import groupby
 from unicodedata import normalize
 
 from .placing import Alignment, Mark, Marking
+from .segments import goes_on
 
 PRIVATE = "\U000f0000"  # the first of the private-use characters without glyphs
 MOST_OPEN = 32  # nested elements; outer ones beyond that are kept, but around no words
 
-# Inline elements; all others separate texts, including `<br>`, which acts as a line break.
+# Inline elements; all others separate texts, including `<br>` but where a sentence goes on after it.
 _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "ins", "label",
-    "mark", "nobr", "picture", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
+    "mark", "nobr", "picture", "q", "rb", "rtc", "ruby", "s", "small", "span", "strike",
+    "strong", "sub", "sup", "time", "tt", "u",
 ))
 RAISED = frozenset(("sub", "sup"))
 _AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inline, and not translated
@@ -33,12 +35,15 @@ _WHITE = r" \t\n\f\r"  # HTML's white space, without the no-break space
 _PART = re.compile(
     rf"""<!--.*?(?:-->|\Z)
     |<(?P<raw>script|style|textarea)\b.*?(?:</(?P=raw)\b[^>]*(?:>|\Z)|\Z)
+    |<(?P<reading>r[tp])\b[^>]*>[^<]*(?:</(?P=reading)\s*>)?
     |<(?P<slash>/?)(?P<tag>[a-z][^\s/>]*)(?:[^>"']++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)
     |<[!?/][^>]*(?:>|\Z)
     |(?P<space>[{_WHITE}]+)
     |(?P<text>[^<{_WHITE}]++(?:[{_WHITE}]++[^<{_WHITE}]++)*+|<)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
+_BREAK = re.compile(r"<br\b[^>]*>", re.IGNORECASE)
+LONGEST_LINE = 2_000  # characters of a sentence that may go on after a break
 _FORMULA = "formula"  # the name of its token
 _TAIL, _HEAD = re.compile(r"(?<![^\W_])[^\W_]{1,4}\Z"), re.compile(r"[^\W_]{1,4}(?![^\W_])")
 NOT_TRANSLATED = re.compile(
@@ -56,6 +61,7 @@ class Token:
     - `text`, `space`;
     - `start`, `end`: of an inline element, with its `name`;
     - `parts`: separates texts;
+    - `line`: a line break in a sentence;
     - `copied`: unchanged, part of the text;
     - `kept`: unchanged, not part of the text.
     """
@@ -94,6 +100,9 @@ class MarkedText:
             elif token.kind == "copied" and (stand_in := next(private, "")):
                 text += stand_in
                 self._kept[ord(stand_in)] = token.raw
+            elif token.kind == "line":
+                text += "\n"
+                self._kept[ord("\n")] = token.raw
             elif token.kind == "space" and number < last and text[-1:] not in ("", " "):
                 text += " "
             elif token.kind == "start":
@@ -177,7 +186,27 @@ def read(text: str) -> list[Token]:
             tokens.append(Token(raw, "end" if match["slash"] else "start", tag))
         else:
             tokens.append(Token(raw, "kept" if tag in NO_PARTS else "parts"))
-    return _with_notes(_with_formulas([*tokens, _untranslated(whole, name)] if depth else tokens))
+    return _with_lines(_with_notes(_with_formulas([*tokens, _untranslated(whole, name)] if depth else tokens)))
+
+
+def _with_lines(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens, with the breaks `<br>` after which a sentence goes on as lines of its text."""
+    parts = [number for number, token in enumerate(tokens) if token.kind == "parts"]
+    found, before, raw = list(tokens), "", ""
+    for number, start, end in zip(parts, [-1, *parts], [*parts[1:], len(tokens)], strict=False):
+        before += _words(tokens[start + 1 : number])
+        line, after = tokens[number].raw, _words(tokens[number + 1 : end])
+        may_go_on = _BREAK.fullmatch(line) and line == (raw or line) and len(before) < LONGEST_LINE
+        if may_go_on and goes_on(before, after):
+            found[number] = Token(line, "line")
+            before, raw = before + "\n", line
+        else:
+            before = raw = ""
+    return found
+
+
+def _words(tokens: Sequence[Token]) -> str:
+    return "".join(_text(token.raw) if token.kind == "text" else " " * (token.kind == "space") for token in tokens)
 
 
 def _with_formulas(tokens: Sequence[Token]) -> list[Token]:

@@ -270,14 +270,14 @@ def _rows(text: str) -> list[str]:
     first, *others = _LINE_BREAK.split(text)
     rows = [first]
     for line_break, line in zip(others[::2], others[1::2], strict=True):
-        if line_break in ("\n", "\r\n") and _goes_on(rows[-1], line):
+        if line_break in ("\n", "\r\n") and goes_on(rows[-1], line):
             rows[-1] += line_break + line
         else:
             rows += [line_break, line]
     return rows
 
 
-def _goes_on(before: str, line: str) -> bool:
+def goes_on(before: str, line: str) -> bool:
     """Whether a sentence goes on in the next line: it has not ended, and that line begins with a small letter, or it
     ended with a word that another one must follow.  Lines that all begin so are those of a list.
     """

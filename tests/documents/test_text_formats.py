@@ -672,3 +672,16 @@ def test_a_page_names_the_language_and_its_direction(head, target, expected):
 def test_what_a_page_says_for_others_is_text(named):
     assert read("a.html", f'<meta {named} content="A red house">').texts[1:] == ["A red house"]
     assert not read("a.html", '<meta property="og:url" content="a red house">').texts[1:]
+
+
+def test_links_inside_a_page_follow_its_headings():
+    source = ("# The *house*\n\nSee [it](#the-garden), [here](#the-garden-1), [x](#own), [a]."
+              " <a href='#the-house'>up</a>\n\n## The garden\n```\n[x](#the-garden)\n# The garden\n```\n"
+              "## The garden ##\n## Named {#own}\n\nThe end\n---\n[a]: #the-end\n")
+    document = read("a.md", source)
+    assert document.write(document.texts).decode() == source
+    new = {"The garden": "Le jardin", "The end": "La fin !", "Named": "Nom"}
+    written = document.write([new.get(text, text.replace("house", "maison")) for text in document.texts]).decode()
+    for link in ("[a]: #la-fin-\n", "(#le-jardin)", "(#le-jardin-1)", "(#own)", "'#the-maison'",
+                 "```\n[x](#the-garden)"):
+        assert link in written

@@ -119,3 +119,19 @@ def test_elements_are_placed_in_time_that_grows_with_the_text(text_of):
         assert sorted(re.findall("<.*?>", found)) == sorted(re.findall("<.*?>", text))
 
     assert is_linear(place, 500, 4_000, most=25)  # 64 times if it were quadratic
+
+
+@pytest.mark.parametrize(("source", "texts"), [
+    ("I live in<br>a big house.", ["I live in\na big house."]), ("apples<br>pears", ["apples", "pears"]),
+    ("I live in <br/> a <b>big</b> house.<br>Yes.", ["I live in \n a big house.", "Yes."]),
+    ("Read the<br>red <i>book<br>and go</i>.", ["Read the\nred book\nand go."]),
+    ("One two<br>three four<br class=x>five", ["One two\nthree four", "five"]),
+    ("Dear Anna<br>Where are you?", ["Dear Anna", "Where are you?"]),
+    ("<p>I see<br></p><p>a cat</p>", ["I see", "a cat"]),
+    ("<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>を読む。", ["漢字を読む。"]),
+    ("<ruby>a<rt>b<rt>c</ruby> d", ["a d"]),
+])
+def test_a_sentence_goes_on_after_a_break_and_a_reading_is_none_of_its_words(source, texts):
+    markup = Markup(source)
+    assert markup.texts == texts
+    assert markup.join(texts, [Alignment.by_place(text, text) for text in texts]) == source
