@@ -8,7 +8,7 @@ paragraphs with another text, in which runs of equal format are joined, and for 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -101,11 +101,42 @@ def _paragraphs(tree: Tree, look: CodeLook) -> Iterator[XmlParagraph]:
     values = {paragraph for control in tree.iter() if local_name(control) == "sdt" and _is_value(control)
               for paragraph in control.iter(*_PARAGRAPHS)}
     for paragraph in tree.iter(*_PARAGRAPHS):
-        if paragraph not in values and not _is_code(paragraph, look):
-            items = _with_fields(_items(paragraph, (), runs, {}))
-            yield xml_paragraph(paragraph, items, plain=(runs.plain(paragraph),), add_text=_add_text,
-                                first="pPr")
+        if paragraph in values or _is_code(paragraph, look) or _drop_cap(paragraph, paragraph.getnext()) is not None:
+            continue
+        cap = _drop_cap(paragraph.getprevious(), paragraph)
+        items = _with_fields(_items(paragraph, (), runs, {}))
+        begun = xml_paragraph(paragraph, items if cap is None else _begun(items, cap.text),
+                              plain=(runs.plain(paragraph),), add_text=_add_text, first="pPr")
+        yield begun if cap is None else replace(begun, translate=partial(_with_cap, begun, paragraph, cap))
     yield from drawing_paragraphs(tree, look)
+
+
+def _drop_cap(paragraph: Element | None, following: Element | None) -> Element | None:
+    """The text of a paragraph that holds the first letter of the one after it."""
+    if paragraph is None or following is None or following.tag not in _PARAGRAPHS:
+        return None
+    frame = paragraph.find(f"./{sibling_name(following, 'pPr')}/{sibling_name(following, 'framePr')}")
+    texts = [one for one in paragraph.iter(sibling_name(following, "t")) if one.text]
+    is_cap = frame is not None and frame.get(sibling_name(following, "dropCap"), "none") != "none"
+    return texts[0] if is_cap and len(texts) == 1 else None
+
+
+def _begun(items: Sequence[InlineItem], cap: str) -> list[InlineItem]:
+    """The items of a paragraph with its first letter."""
+    first = next((number for number, item in enumerate(items) if item.kind == "text"), len(items))
+    return [*items[:first], *(replace(item, content=cap + item.text) for item in items[first : first + 1]),
+            *items[first + 1 :]]
+
+
+def _with_cap(begun: XmlParagraph, paragraph: Element, cap: Element, translations: Sequence[str]) -> bool:
+    """Translate a paragraph, and put its first letter back into the one before it."""
+    if not begun.translate(translations):
+        return False
+    text = next(one for one in paragraph.iter(sibling_name(paragraph, "t")) if one.text)
+    end = next((place for place, char in enumerate(text.text, 1) if char.isalnum()), 0)
+    cap.text, text.text = text.text[:end], text.text[end:]
+    text.set(_SPACE, "preserve")
+    return True
 
 
 def _is_code(paragraph: Element, look: CodeLook) -> bool:

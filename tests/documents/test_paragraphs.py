@@ -386,3 +386,15 @@ def test_strict_files():
     there = entries_of(document.write([swapped(one) for one in document.texts]))["word/document.xml"].decode()
     assert f'xmlns:w="{strict}"' in there and WORD not in there
     assert re.findall(r"<w:t[^>]*>([^<]*)<", there) == ["tHE ", "RED", " BOAT"]
+
+
+CAP = '<w:p><w:pPr><w:framePr w:dropCap="drop"></w:framePr></w:pPr>{}</w:p>'
+
+
+def test_a_drop_cap_is_the_first_letter_of_its_paragraph():
+    data = written("docx", CAP.format(w("T")) + f"<w:p>{w('he cat ')}{w('sleeps', ITALIC)}{w('.')}</w:p>")
+    document = opened("a.docx", data)
+    assert 'The cat <span id="0">sleeps</span>.' in document.texts and document.write(document.texts) == data
+    new = ['« Un chat <span id="0">dort</span>.' if "The cat" in text else text for text in document.texts]
+    entry = entries_of(document.write(new))["word/document.xml"].decode()
+    assert re.findall(r"<w:t\b[^>]*>([^<]*)<", entry)[:3] == ["« U", "n chat ", "dort"]
