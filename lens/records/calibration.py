@@ -80,18 +80,43 @@ class Bin(NamedTuple):
     right: Share
 
 
+BANDS = (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)  # where bands of the confidence of tokens begin
+LEAST_IN_BAND = 5_000  # tokens that decide whether a band holds
+OFF_BAND = 0.015  # of the mean confidence from the share that is right
+
+
+class Band(NamedTuple):
+    """Tokens whose confidence is in a band: their number, their mean confidence, the share that is right, and the 95 %
+    interval of this share.
+    """
+
+    size: Count
+    confidence: Share
+    right: Share
+    low: Share
+    high: Share
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the confidence is within OFF_BAND of the share, or within its interval; None for too few tokens."""
+        if self.size < LEAST_IN_BAND:
+            return None
+        return abs(self.confidence - self.right) <= OFF_BAND or self.low <= self.confidence <= self.high
+
+
 @dataclass(frozen=True)
 class Reliability:
     """The reliability of one calibration method on held-out sentences.
 
     It has the expected calibration error with its bins, and the mean negative log-likelihood of a reference token in
-    nats.  Both have 95 % intervals.
+    nats.  Both have 95 % intervals.  `bands` are those that begin at BANDS.
     """
 
     calibrator: Calibrator
     ece: Estimate
     nll: Estimate
     bins: tuple[Bin, ...]
+    bands: tuple[Band, ...] = ()
 
 
 @dataclass(frozen=True)

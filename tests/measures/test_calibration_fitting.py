@@ -60,6 +60,18 @@ def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temp
     assert ece_of(Calibrator(smoothing, fit.temperature()), model_NV, token_N) < 0.01
 
 
+def test_a_band_holds_where_the_confidence_is_the_share_that_is_right() -> None:
+    rng = np.random.default_rng(3)
+    confidence_N = np.repeat([0.2, 0.6, 0.8, 0.95, 0.995], [6_000, 6_000, 4_000, 6_000, 6_000])
+    right_N = rng.uniform(size=len(confidence_N)) < confidence_N - 0.04 * (confidence_N > 0.5)
+    numbers = np.arange(len(confidence_N))
+    found = reliability(Calibrator(), confidence_N=confidence_N, right_N=right_N, nll_N=-np.log(confidence_N),
+                        sentence_N=numbers // 5).bands
+    assert [one.size for one in found] == [6_000, 0, 6_000, 4_000, 6_000, 6_000]
+    assert [one.holds for one in found] == [True, None, False, None, False, False], "4,000 tokens decide nothing"
+    assert found[4].right == pytest.approx(0.91, abs=0.01) and found[4].low < found[4].right < found[4].high
+
+
 def test_the_error_is_that_of_another_formulation() -> None:
     rng = np.random.default_rng(1)
     tokens = 40 * BINS
