@@ -136,7 +136,7 @@ class WordsQuestion(Question):
         planes = [project(np.stack([one.layers[layer] for one in found])) for layer in range(len(found[0].layers))]
         pairs = {f"{i} {j}": distances(found[i], found[j])["cosine"].tolist()
                  for i, j in combinations(range(len(found)), 2)}
-        read = {name: 1 - cosine(*(found[int(i)].read for i in name.split())) for name in pairs}
+        read = {name: 1 - float(cosine(*(found[int(i)].read for i in name.split()))) for name in pairs}
         return {"points": [points.tolist() for points, _ in planes],
                 "shares": [shares.tolist() for _, shares in planes], "distances": pairs, "read": read}
 
