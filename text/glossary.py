@@ -59,6 +59,12 @@ class Glossary:
         return hash(self.pairs)
 
     @cached_property
+    def by_case(self) -> list[str]:
+        """The terms whose translation depends on the case of their first letter."""
+        terms = dict(self.pairs)
+        return [source for source, target in self.pairs if terms.get(_other_case(source), target) != target]
+
+    @cached_property
     def _targets(self) -> dict[str, str]:
         """The target terms by source term, in each form that a text may have."""
         return {_other_case(source): target for source, target in self.pairs} | dict(self.pairs)
@@ -138,8 +144,8 @@ def read_glossary(path: str | Path) -> Glossary:
     """Read a glossary from a UTF-8 file; blank lines and lines that begin with `#` are skipped.
 
     Raises:
-        UserError: a row that is not a pair of terms, or that contradicts another row; the message names the file and
-            the row.
+        UserError: no terms, a row that is not a pair of terms, or one that contradicts another row; the message names
+            the file and the row.
     """
     try:
         text = Path(path).read_text("utf-8-sig")
@@ -155,4 +161,6 @@ def read_glossary(path: str | Path) -> Glossary:
                 found = f"{len(columns)} columns" if len(columns) > 2 else "no TAB"
                 raise UserError(f"{where}: {found}: expected source TAB target", exit_code=2)
             add(terms, *columns, where=where)
+    if not terms:
+        raise UserError(f"{path} has no terms: expected lines of source TAB target", exit_code=2)
     return Glossary(tuple(terms.items()))

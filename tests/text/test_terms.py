@@ -6,7 +6,7 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.text.agreement import disagrees, fitted, forms, nouns
-from seq2see.text.glossary import Glossary, occurrences
+from seq2see.text.glossary import Glossary, occurrences, read_glossary
 from seq2see.text.model_input import FORCED, ModelInput
 from seq2see.text.protection import Protection, keeping
 
@@ -164,3 +164,11 @@ def test_nouns_have_the_gender_and_number_of_the_term():
 ])
 def test_an_article_of_the_other_gender_disagrees(language, before, term, expected):
     assert disagrees(before, term, language=language) is expected
+
+
+def test_an_empty_glossary_is_an_error_and_terms_by_case_are_named(tmp_path):
+    (tmp_path / "a.tsv").write_text("# nothing\n")
+    with pytest.raises(UserError, match="a.tsv has no terms"):
+        read_glossary(tmp_path / "a.tsv")
+    pairs = {"Car": "voiture", "car": "auto", "House": "maison", "house": "maison"}
+    assert Glossary.of(pairs).by_case == ["Car", "car"]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,9 @@ class TranslationRequest:
             from seq2see.text.glossary import read_glossary
 
             options["glossary"] = glossary = read_glossary(args.glossary)
+            if glossary.by_case:
+                print(f"{args.glossary}: {' and '.join(glossary.by_case)} have different translations; the first letter"
+                      " in the text decides, also at the start of a sentence", file=sys.stderr)
             if "," in (args.target or "") and any(term != target for term, target in glossary.pairs):
                 raise UserError(f"{args.glossary} translates terms to one language; run the command once for each"
                                 " target", exit_code=2)
