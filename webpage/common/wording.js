@@ -109,7 +109,7 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
     : row.label === "end" && row.special ? html`While ending the translation`
     : head.kind === "encoder" ? html`While reading ${looks}${several}`
     : html`While writing ${looks}${several}`;
-  const chanceName = trace.record.calibrated ? "raw chance" : "chance";
+  const chanceName = trace.record.calibrated ? "model’s own chance" : "chance";
   const without = (one, value) => {
     const effect = unit === "words" && row.word !== null ? trace.evidence?.erased[one.word] : null;
     return effect ? html`Without ${seen(one)}, ${becomes(trace, row.pieces[0], trace.after(effect, row.pieces[0]))}`

@@ -54,7 +54,7 @@ const MENUS = {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4, found = reply?.translation?.hypotheses || [];
     const own = state.raw || drawn, whole = wholeChance(found, traceOf(state)), known = whole !== null;
-    const heading = own ? `Raw chance${state.prefix ? " after the given beginning" : ""}`
+    const heading = own ? `The model’s own chance${state.prefix ? " after the given beginning" : ""}`
       : known ? "Chance that a reference translation is identical" : "";
     const beside = (one) => times(found[0].log_prob - one.log_prob);
     const likely = (one, i) => own ? chance(Math.exp(one.log_prob)) : i ? beside(one)
