@@ -1,13 +1,16 @@
 """Calibrated probabilities: of the tokens with 80 % confidence, 80 % agree with the reference.
 
 Training with label smoothing e (Szegedy et al. 2016) teaches a model to give (1 - e) p + e / V where p is right.  The
-model may also be overconfident or underconfident.  Both are corrected, in this order:
+model may also be overconfident or underconfident, and the one where it is sure, the other where it is not.  All are
+corrected, in this order:
 
     u  =  max(p - e / V, SMOOTHING_FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
+    logit c  =  a logit max p' + b           the confidence (Platt 1999); the others share the rest as before
 
-Both keep the order of the tokens.  The smoothing of a network is not quite even.  With e = 1 instead of the training's,
-each token loses the probability of a random token.  `measures/calibration_fitting.py` chooses e and fits T.
+They keep the order of the tokens, the last one because 0 < a <= 1 and b >= 0.  The smoothing of a network is not quite
+even.  With e = 1 instead of the training's, each token loses the probability of a random token.
+`measures/calibration_fitting.py` chooses e and fits the others.
 """
 
 import math
@@ -35,23 +38,32 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, then divides the logits by
-    `temperature` T.
+    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, divides the logits by
+    `temperature` T, then scales the log-odds of the best token by `slope` a and adds `bias` b.
 
-    See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, or a temperature
-    that is not above 0.
+    See Szegedy et al. 2016, Guo et al. 2017 and Platt 1999.  Raises ValueError for a smoothing outside 0 to 1, a
+    temperature that is not above 0, a slope that is not above 0 and at most 1, or a bias below 0.
     """
 
     smoothing: float = 0.0
     temperature: float = 1.0
+    slope: float = 1.0
+    bias: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.smoothing <= 1 and self.temperature > 0):
-            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}")
+        if not (0 <= self.smoothing <= 1 and self.temperature > 0 and 0 < self.slope <= 1 and self.bias >= 0):
+            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}, slope {self.slope}, bias"
+                             f" {self.bias}")
 
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
         """Calibrated log-probabilities [N,V], from the model's log-probabilities or logits."""
         scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
+        if (self.slope, self.bias) != (1, 0):
+            best_N1 = scaled_NV.argmax(-1)[:, None]
+            own_N1, others_NV = np.take_along_axis(scaled_NV, best_N1, 1), scaled_NV.copy()
+            np.put_along_axis(others_NV, best_N1, -np.inf, 1)
+            rest_N1 = log_sum(others_NV)
+            np.put_along_axis(scaled_NV, best_N1, rest_N1 + self.slope * (own_N1 - rest_N1) + self.bias, 1)
         return np.asarray(scaled_NV - log_sum(scaled_NV))
 
 

@@ -72,6 +72,13 @@ def test_probabilities_sum_to_1_and_keep_their_order(
     ordered_NV = np.take_along_axis(found_NV, order, axis=-1)[:, 5:]
     assert (np.diff(ordered_NV) >= 0).all()
     assert np.allclose(Calibrator(smoothing, temperature)(logits_NV + 7), found_NV, atol=1e-3)
+    scaled_NV, best_N = np.exp(Calibrator(smoothing, temperature, 0.8, 0.2)(logits_NV)), found_NV.argmax(-1)
+    assert np.allclose(scaled_NV.sum(-1), 1, atol=1e-5) and (scaled_NV.argmax(-1) == best_N).all()
+    for p_V, own_V, best in zip(np.exp(found_NV), scaled_NV, best_N, strict=True):
+        if p_V[best] < 0.999:
+            assert logit(own_V[best]) == pytest.approx(0.8 * logit(p_V[best]) + 0.2, abs=1e-2)
+            others = np.arange(len(p_V)) != best
+            assert np.allclose(own_V[others] / own_V[others].sum(), p_V[others] / p_V[others].sum(), atol=1e-4)
 
 
 def made(temperature: float = 0.9) -> Calibration:
@@ -111,7 +118,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, at: tuple[Any, ..
 
 # --- a trace with calibrated probabilities
 
-CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8)
+CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8, slope=0.9, bias=0.1)
 
 
 @pytest.fixture

@@ -6,10 +6,12 @@ They are drawn in Node from the answers of the model inside, for every word of s
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from drawn import Drawn
 
 from seq2see.lens.questions.evidence import matters
+from seq2see.lens.records.calibration import Calibrator
 
 pytestmark = pytest.mark.timeout(600)
 SENTENCES = [
@@ -127,3 +129,13 @@ def test_the_chance_of_a_whole_translation_is_at_most_1_and_needs_every_clause(s
       return s2s_whole_chance.wholeChance([best, { odds: 0.5 }, { odds: 0.5 }], trace);
     }""", ["The crate is heavy because it is full.", change])
     assert found == (pytest.approx(0.5) if is_said else None)
+
+
+def test_the_page_calibrates_as_python_does(storybook_in_node):
+    scores_NV = np.random.default_rng(0).normal(size=(4, 60)) * np.array([[0.5], [2], [4], [8]])
+    for calibrator in (Calibrator(), Calibrator(0.1, 0.8), Calibrator(1.0, 1.07, 0.92, 0.1), Calibrator(0, 1, 0.7, 0)):
+        found = storybook_in_node.evaluate("""([rows, calibrator]) => rows.map((scores) => {
+          const { weights, sum } = s2s_probabilities.chancesOf(scores, calibrator);
+          return Array.from(weights, (one) => one / sum);
+        })""", [scores_NV.tolist(), vars(calibrator)])
+        assert np.allclose(found, np.exp(calibrator(scores_NV)), rtol=1e-6, atol=1e-12)
