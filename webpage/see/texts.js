@@ -166,7 +166,7 @@ function note(state, from, settings) {
   if (isOld(state)) return state.waited && html`<span class="soft">Translating…</span>${chip("cancel", "Cancel")}`;
   if (!traceOf(state)) return state.text.trim() && !state.busy && TOO_LITTLE;
   const said = notes(state, from, settings), many = state.traces.length;
-  return html`${said}${many > 1 && html`<span class="soft">Sentence ${state.part + 1} of ${many} is shown. Select
+  return html`${String(said) && html`<span>${said}</span>`}${many > 1 && html`<span class="soft">Sentence ${state.part + 1} of ${many} is shown. Select
     another to see it.</span>`}${keyOf(state)}`;
 }
 
