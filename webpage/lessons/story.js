@@ -11,6 +11,7 @@ import { html, paint } from "../common/markup.js";
 import { START } from "../common/state.js";
 import { KINDS, Trace, headOf } from "../common/trace.js";
 
+const REST = 5000;     // milliseconds after which the other sections are drawn
 const NEAR = "400px";  // from the window, where a section is drawn
 const STEP = 11;       // of the machine at first: writes *il*
 let left = null;       // where a link was followed: { top, heights } in pixels, heights of the sections
@@ -65,22 +66,27 @@ function tale(lessons) {
     <p><a class="chip solid" href="#lesson-9">Continue with lesson 9</a></p></section></div>`;
 }
 
-// Each section draws itself when it is near, and from then on with the page.
+// Each section draws itself when it is near, and from then on with the page; after a while the others too, for paper has
+// them all.
 function begin(page, context, lessons) {
   const drawn = new Map(), scenes = [...page.querySelectorAll(".scene")];
-  const near = new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach(({ target }) => {
-    near.unobserve(target);
-    const lesson = lessons.find(({ number }) => number === +target.dataset.number);
-    drawn.set(target, lesson ? scene(target, context, lesson) : whole(target, context));
-    drawn.get(target)();
-  }), { rootMargin: NEAR });
+  const near = new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting)
+    .forEach(({ target }) => drawScene(target)), { rootMargin: NEAR });
   scenes.forEach((one) => near.observe(one));
+  setTimeout(async () => { for (const one of scenes) if (one.isConnected) await drawScene(one); }, REST);
   page.draw = () => drawn.forEach((draw) => draw());
   page.addEventListener("click", ({ target }) => {
     const to = target.closest("[data-to]")?.dataset.to;
     if (to) page.querySelector(`.scene[data-number="${to}"]`).scrollIntoView();
     if (target.closest("a")) left = { top: scrollY, heights: scenes.map((one) => one.offsetHeight) };
   });
+  function drawScene(target) {
+    if (drawn.has(target)) return null;
+    near.unobserve(target);
+    const lesson = lessons.find(({ number }) => number === +target.dataset.number);
+    drawn.set(target, lesson ? scene(target, context, lesson) : whole(target, context));
+    return drawn.get(target)();
+  }
   left?.heights.forEach((height, i) => { scenes[i].style.minHeight = `${height}px`; });
   scrollTo(0, left?.top ?? 0);
 }
