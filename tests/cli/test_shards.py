@@ -2,6 +2,7 @@
 
 import os
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -165,6 +166,22 @@ def test_a_worker_refuses_another_version_and_other_weights(folder):
         load(wanted(version="0.0.0"))
     with pytest.raises(UserError, match="has other weights on .*; copy the same model to each machine"):
         load(wanted(folder))
+
+
+def test_a_task_that_fails_by_itself_is_named_with_its_reason(tmp_path, monkeypatch):
+    class TaskError(Exception):
+        cause = ValueError("no such layer\nand how it came to that")
+
+    def fails(reference):
+        raise TaskError
+
+    errors = SimpleNamespace(RayTaskError=TaskError, RayError=Exception)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=fails, exceptions=errors))
+    monkeypatch.setitem(sys.modules, "ray.exceptions", errors)
+    source, output = made(tmp_path, file=b"a\nb\n")
+    jobs = plan(source, output, lines=2, key=KEY)
+    with pytest.raises(UserError, match="file, lines 1 to 2 failed: ValueError: no such layer$"):
+        ray_workers.Work(jobs, output, lambda shard: shard, cpus=1)._is_done("a reference", jobs[0].shards[0])
 
 
 def test_without_ray_the_extra_is_named(command, monkeypatch):

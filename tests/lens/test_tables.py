@@ -37,6 +37,7 @@ def test_attributions(translator, method):
         assert one.contribution == pytest.approx(float(values[..., 2, 1].ravel()[-1]))
     assert (frame[frame.side == "prefix"].position <= frame[frame.side == "prefix"].step).all()
     words = found.by_words().to_pandas()
+    assert {*words[(words.side == "prefix") & (words.step == 0)].position} == {0}, "the first reads the start alone"
     assert list(words.columns) == list(frame.columns)
     assert words.contribution.sum() == pytest.approx(frame.contribution.sum(), abs=1e-3)
     assert {"cat", "tired"} <= set(words[words.side == "source"].token)

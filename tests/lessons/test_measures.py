@@ -1,5 +1,8 @@
 """What the lessons on vectors, attention and the trained model compute."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -76,6 +79,19 @@ def test_what_stands_near_what_is_counted_on_both_sides() -> None:
     like = word_vectors.cosines(used)
     assert np.allclose(used, used.T) and (used.diagonal() == 0).all()
     assert like[1, 2] == pytest.approx(1) and like[1, 4] == 0
+
+
+def test_an_analogy_is_asked_both_ways_and_of_tokens_alone(bench: Workbench) -> None:
+    found = word_vectors.relation(bench, "the it, was not, qxqx the")
+    assert found["questions"] == 4 and 0 <= found["right"] <= found["without"] <= 1 <= found["rank"]
+    assert word_vectors.relation(bench, "qxqx it, was not")["questions"] == 0
+
+
+def test_a_way_with_matrices_is_tried_at_each_size() -> None:
+    stub: Any = SimpleNamespace(seeds=(0, 1), pick=min, cached=lambda train, way, seeds, widths, *_, made_by: widths)
+    right = attention.ways(stub)
+    assert right["three matrices"].tolist() == [[size, size] for size in attention.SIZES]
+    assert right["none"].shape == (1, 2)
 
 
 def test_values_in_another_order_change_what_is_said(bench: Workbench) -> None:

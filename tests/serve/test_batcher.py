@@ -94,6 +94,16 @@ async def test_the_shortest_and_the_oldest_request_go_first_by_turns(engine):
     assert [sources[0][0] for sources, _ in engine.calls] == [9, 5, 0, 6, 1, 7, 2]
 
 
+async def test_the_shortest_goes_first_with_whatever_options(engine):
+    one = batcher(engine, wait=0)
+    waiting = await engine.hold(one.submit([((9,), GREEDY)]))
+    waiting += [asyncio.create_task(one.submit([work])) for work in (((1,) * 8, GREEDY), ((2,), BEAMS))]
+    await asyncio.sleep(0.01)
+    engine.gate.set()
+    await asyncio.gather(*waiting)
+    assert [options for _, options in engine.calls] == [GREEDY, BEAMS, GREEDY]
+
+
 async def test_who_follows_one_alone_does_not_wait_and_who_follows_several_does(engine):
     one, full, small = batcher(engine, wait=300, batch_tokens=10), ((0,) * 5, GREEDY), ((1,), GREEDY)
     await one.submit([full, full])  # alone

@@ -88,6 +88,12 @@ def test_each_element_is_about_the_words_that_its_own_became(text, translation, 
     assert markup.join([translation], [alignment]) == expected
 
 
+def test_the_first_of_two_equal_addresses_becomes_the_first():
+    markup, translation = Markup("See <b>a@b.org</b> or a@b.org now"), "Voir a@b.org ou a@b.org ici"
+    alignment = Alignment.by_place(*markup.texts, translation)
+    assert markup.join([translation], [alignment]) == "Voir <b>a@b.org</b> ou a@b.org ici"
+
+
 @given(BLOCKS, st.data())
 def test_the_text_of_the_translation_is_the_translation_of_the_text(text, data):
     """However words are linked: no word is changed, no tag lost, doubled or put across another."""

@@ -21,6 +21,8 @@ def test_what_is_left_open_is_the_checkpoints():
     options = DecodingOptions(num_beams=1, alternatives=3, length_penalty=0.5, max_new_tokens=50)
     asked = defaults.resolve(options, first=4)
     assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_new_tokens) == ((4,), 3, 0.5, 50)
+    with pytest.raises(UserError, match="max_new_tokens is 65, expected at most 64"):
+        defaults.resolve(DecodingOptions(max_new_tokens=65))
     assert GenerationDefaults({}, None).resolve().max_new_tokens == 512
     assert GenerationDefaults({"max_length": 50_000}, 65_536).resolve().max_new_tokens == MOST_POSITIONS
 
