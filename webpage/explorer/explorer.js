@@ -3,7 +3,7 @@
 
 import { actionsOf } from "./actions.js";
 import { COLOURS } from "../data.js";
-import { FRAME as LAB, bench, followInLab } from "./bench.js";
+import { FRAME as LAB, bench, followInLab, viewFor } from "./bench.js";
 import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
 import { header } from "./header.js";
@@ -139,7 +139,9 @@ export function explorer(element, given) {
     const shown = pageOf(location), { view, against } = place;
     Object.assign(state, shown);
     if (shown.page === "see" && against) Object.assign(state, { page: "lab", tool: "two" });
-    else if (shown.page === "see" && view) Object.assign(state, { page: "lab", tool: "maps" });
+    else if (shown.page === "see" && view) {
+      Object.assign(state, { page: "lab", tool: viewFor("maps", view) === view ? "maps" : "attributions" });
+    }
     addEventListener("hashchange", () => enter(location));
     context.keep = () => { clearTimeout(soon); if (hasBegun) soon = setTimeout(keepPlace, SOON, state); };
   }

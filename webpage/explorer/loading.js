@@ -9,7 +9,8 @@ const SLOW = 400;    // milliseconds after which the page says that it is waitin
 const KEPT = 40;     // answers kept
 const LONG = 3600;   // seconds that the reader may wait for what was asked for
 
-export function loading({ state, settings, engine, set, render, entered }) {
+export function loading(context) {
+  const { state, settings, engine, set, render } = context;
   const answers = new Map();
   let running = new AbortController();  // aborts all that was asked about the text
   let slow = null, opening = false;  // `opening`: the page still shows an older text
@@ -137,7 +138,7 @@ export function loading({ state, settings, engine, set, render, entered }) {
     if (!hasHeads(state.view) || !trace.holds(state.view)) next.view = "raw";
     set(next, { slide: true });
     if (changes.view && changes.view !== "raw") choose({ view: changes.view });
-    else if (state.page === "lab") entered?.();
+    else if (state.page === "lab") context.actions?.entered();  // what the tool needs of this text
   }
 
   // The evidence for each word: takes longer than the maps, and follows them.
