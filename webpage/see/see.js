@@ -1,6 +1,6 @@
 // See: the first screen.  Draws the text pair, why the chosen word was written, one map, and the strip of all heads.
 
-import { html, icon, paint } from "../common/markup.js";
+import { html, icon, isNarrow, paint } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
 import { learnCurve } from "../lab/replay.js";
 import { drawMap, followMap, showRow, toneOf } from "../maps/map.js";
@@ -10,6 +10,8 @@ import { drawBetweenTexts, drawThreads, fit } from "./between_texts.js";
 import { eyebrow, foot, said } from "./map_card.js";
 import { FRAME as TEXTS, joins, paintTexts, placeSwap } from "./texts.js";
 import { why } from "./why.js";
+
+const ONE_LINE = 40;  // pixels
 
 export const FRAME = (settings) => html`<div class="see"><div class="left"><section class="card texts"
     aria-label="Your text and its translation">${TEXTS(settings)}</section>
@@ -76,6 +78,7 @@ export function follow(root, context, { speak = false } = {}) {
   say.setAttribute("aria-live", speak ? "polite" : "off");
   paint(say, said(state, settings));
   say.className = `say tone-${toneOf(state)}`;
+  say.classList.toggle("small", !isNarrow() && say.offsetHeight > ONE_LINE);  // so that the map stays where it is
   root.querySelector(".why").dataset.tone = toneOf(state);
   followMap(root.querySelector(".work .mapbox"), state);
 }
