@@ -23,12 +23,10 @@ WEBPAGE: dict[str, set[str]] = {
     "model": set(),
     "common": set(),
     "answers": {"model"},
-    "maps": {"common"},
-    "lab": {"common", "maps"},
-    "see": {"common", "lab", "maps"},
+    "lab": {"common"},
     "machine": {"common", "lab"},
     "lessons": {"common", "lab", "machine"},
-    "explorer": {"answers", "common", "lab", "lessons", "machine", "maps", "see"},
+    "explorer": {"answers", "common", "lab", "lessons", "machine"},
 }
 DATA = "webpage/data.js"
 SCRIPTS = sorted((ROOT / "webpage").rglob("*.js"))
