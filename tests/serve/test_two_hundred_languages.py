@@ -42,7 +42,7 @@ def test_the_languages_choose_the_model(server, asked, model, pair):
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    ({"target": "kr"}, "kr is several languages of this model; choose knc_Latn"),
+    ({"target": "kr"}, "kr is several languages of this model; choose knc_Arab"),
     ({"target": "Frensh"}, "the nearest of its 202 languages are fra_Latn (French)"),
     ({"source": "eng_Latn"}, "this model translates to 202 languages: choose one"),
 ])

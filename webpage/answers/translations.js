@@ -92,8 +92,10 @@ export async function translated(model, pair, given, { prefix = "", options, hoo
   const isUsual = !prefix && !hooks.mixed && Object.keys(options).every((name) => USUAL.includes(name));
   if (sentences && isUsual && parts.length === 1 && parts[0].text === text && parts[0].read === text && best.finished)
     best.probability = sentenceChance(sentences, best.log_prob, best.token_ids.length - best.given);
+  const unknown = unknownWords(model.seen(from), text, from);
+  const doubts = [...new Set(unknown)].map((word) => ({ kind: "unknown_word", word }));  // a page has no words of the target
   return { parts, translation: { text: best?.text ?? given, source_language: from, target_language: to, hypotheses,
-    unknown_words: unknownWords(model.seen(from), text, from), one_by_one: whole.oneByOne, other_language: null,
+    unknown_words: unknown, doubts, one_by_one: whole.oneByOne, other_language: null,
     missing_terms: [], warnings: warningsOf(parts, best, pair), engine: "browser", precision: model.precision, pivot: null } };
 }
 
