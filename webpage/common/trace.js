@@ -180,13 +180,12 @@ export class Trace {
     return pick.pieces[0];
   }
 
-  // What an intervention does to a written word: its chance then and by how much that is less, the step at which its
-  // log-odds change most, and the word written instead, if another.
+  // What an intervention does to a written word: its chance then, by how much its log-odds fall, the step at which they
+  // change most, and the word written instead, if another.
   after(effect, piece) {
     const at = this.units("target", "words").findIndex((one) => one.pieces.includes(piece));
-    const [before, after] = [this.evidence, effect].map((one) => chanceOf(one.log_odds[at]));
-    const instead = effect.instead?.[at] || null;
-    return { chance: after, fall: before - after,
+    const own = this.evidence.log_odds[at], logOdds = effect.log_odds[at], instead = effect.instead?.[at] || null;
+    return { chance: chanceOf(logOdds), drop: bounded(own) - bounded(logOdds),
       step: effect.steps?.[at] ?? piece, instead: instead && (instead === "</s>" ? ENDS : bare(instead)) };
   }
   effect(head, piece) {
@@ -254,7 +253,9 @@ export class Trace {
 }
 
 const chanceOf = (logOdds) => 1 / (1 + Math.exp(-logOdds));
+const logOddsOf = (chance) => Math.log(chance / (1 - chance));
+const bounded = (logOdds) => Math.min(Math.max(logOdds, logOddsOf(LEAST)), logOddsOf(CERTAIN));
 // Another word first, then what lowers a chance, then what raises it.
-const byEffect = (a, b) => (b.instead !== null) - (a.instead !== null) || b.fall - a.fall;
+const byEffect = (a, b) => (b.instead !== null) - (a.instead !== null) || b.drop - a.drop;
 
 export const bare = (token) => token.replace(/^[▁Ġ\s]+|[\s]+$/g, "").replace(/^<\/s>$/, "end");
