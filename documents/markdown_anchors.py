@@ -37,7 +37,7 @@ def with_links(source: str, written: str) -> str:
 
 
 def _code_apart(page: str) -> list[str]:
-    """A page in parts, of which every second is code between fences."""
+    """A page in parts: text and fenced code by turns, beginning with text."""
     places, fence = [0], ""
     for line in _FENCE.finditer(page):
         if not fence:

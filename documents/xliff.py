@@ -115,7 +115,7 @@ def _sources(root: _Element) -> Iterator[_Element]:
 
 
 def _segments(segmented: _Element | None) -> list[_Element]:
-    """The segments of a `seg-source`, each of which has its place in the target."""
+    """The segments of a `seg-source`; each has its place in the target."""
     return [] if segmented is None else [one for one in segmented.iter() if one.get("mtype") == "seg"]
 
 

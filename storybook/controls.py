@@ -89,7 +89,7 @@ _IDLE = (
     (verbs("alone", "rest, stop, stay, return, hide"), _WEATHER),
     (verbs("alone", "sleep, rest, stop, return"), (_MIDNIGHT, _NOON)),
 )
-_OUTINGS = (  # a verb, whether it is negated, of which places
+_OUTINGS = (  # a verb, whether it is negated, and the kind of places
     (VERBS["cross", "cross"], True, pick("street road field valley forest garden park meadow river lake bridge")),
     (VERBS["cross", "leave"], False, pick("forest garden market island meadow park field beach")),
 )

@@ -122,7 +122,7 @@ _SPANISH = {"the": ("el", "la"), "a": ("un", "una"), "this": ("este", "esta"), "
 
 @dataclass(frozen=True)
 class Declined:
-    """A noun phrase in its cases, of which Spanish has one without a name."""
+    """A noun phrase in its cases; Spanish has only one, without a name."""
 
     gender: str
     cases: dict[str, str]

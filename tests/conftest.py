@@ -253,7 +253,7 @@ def stories(once: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def short_stories(once: Any) -> Any:
-    """The built-in corpus almost without training pairs, of which its words are not counted: most of the work."""
+    """The built-in corpus with few training pairs, and without counting their words, which is most of the work."""
     from seq2see.storybook import generate
 
     return once("short-storybook", lambda: generate(train_size=1))

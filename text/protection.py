@@ -143,8 +143,9 @@ _MONEY = regex.compile(rf"[\p{{Sc}}\p{{Sm}}§]\x20?{_NUMBER}|{_NUMBER}\x20?\p{{S
 _APOSTROPHES = re.compile("['’‘]")
 _IN_FULL = {"tis": "it is", "twas": "it was", "twill": "it will", "twould": "it would", "twere": "it were",
             "em": "them", "cause": "because", "til": "until", "tisn't": "it isn't", "twasn't": "it wasn't"}
-_ELIDED = regex.compile(r"(?<![\p{L}\p{N}])['’‘](?P<word>\L<words>)(?![\p{L}\p{N}'’])", regex.IGNORECASE,
-                        words=list(_IN_FULL))
+_ELIDED = regex.compile(  # no word that opens a quotation: 'cause and effect'
+    r"(?<![\p{L}\p{N}])['’‘](?P<word>\L<words>)(?![\p{L}\p{N}'’])(?![^'’\n]*[\p{L}.!?]['’](?!\p{L}))", regex.IGNORECASE,
+    words=list(_IN_FULL))
 _THINGS = r"(?:\ \p{L}{2,})?\ (?:\p{L}{2,}s|children|people|(?:wo)?men|feet|mice)(?!\w)"
 _COUNTED = regex.compile(
     rf"(?<count>\ufdd0+){_THINGS}(?:(?:,|\ (?:and|or|&|et|ou|y|o))+\ (?<count>\ufdd0+){_THINGS})+"

@@ -19,7 +19,7 @@ def bench(imported):
 
 @pytest.fixture(scope="module")
 def test_folder(tmp_path_factory):
-    """A published test in miniature, of which the clean lines are a part."""
+    """A published test in miniature, with its clean lines."""
     folder = tmp_path_factory.mktemp("published")
     for language in ("fr", "de", "es"):
         for name, count in ((f"en-{language}.tsv.gz", COUNT), (f"en-{language}.clean.tsv.gz", COUNT // 2)):

@@ -308,6 +308,7 @@ def test_a_long_text_is_searched_for_shapes_once(monkeypatch, shape):
     ("'Tis a fine day.", "It is a fine day."), ("It rained, ’twas cold.", "It rained, it was cold."),
     ("I saw 'em.", "I saw them."), ("I stayed 'cause it rained.", "I stayed because it rained."),
     ("the dogs' house", "the dogs' house"), ("He said 'time'.", "He said time."),
+    *((text, text) for text in ("He called it 'cause and effect'.", "an 'em dash' here")),
 ])
 def test_a_word_without_its_first_letters_is_read_in_full(text, read):
     known = characters(frozenset(("'", "’")))
