@@ -6,9 +6,10 @@ reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fi
 
 A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
-thousands of unlikely tokens is confidence that its best token lacks.  Each fit minimises the cross-entropy of
-confidence and "right"; the fit with the least is used.  All languages share it, as they share the network that was
-smoothed: three times the tokens, a third of the noise.
+thousands of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
+and where it is not, so the log-odds of the confidence are then scaled (Platt 1999).  Each fit minimises the
+cross-entropy of confidence and "right"; the fit with the least is used.  All languages share it, as they share the
+network that was smoothed: three times the tokens, a third of the noise.
 
 For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
@@ -152,9 +153,10 @@ def compare(
             tokens[languages] += len(batch.token_N)
     if sum(tokens.values()) < LEAST:
         return {}
-    best = {amount: Calibrator(amount, fit.temperature()) for amount, fit in fits.items()}
+    least = {amount: fit.best() for amount, fit in fits.items()}
+    best = {amount: calibrator for amount, (_, calibrator) in least.items()}
     ways = dict(zip(WAYS, (Calibrator(), best[0.0], Calibrator(smoothing), best[smoothing], best[1.0]), strict=True))
-    kept = best[min(fits, key=lambda amount: fits[amount].loss_G.min())]
+    kept = best[min(least, key=lambda amount: least[amount][0])]
     way = next(way for way, calibrator in ways.items() if calibrator == kept)
     found = {}
     for languages, (_, held) in forced.items():
@@ -190,28 +192,58 @@ def _measured(
 
 
 class TopTokenFit:
-    """The temperature after undoing smoothing that minimises the cross-entropy of the most probable token's confidence
+    """The calibrator after undoing smoothing that minimises the cross-entropy of the most probable token's confidence
     and whether it is right, for tokens that come in batches."""
 
     def __init__(self, smoothing: float):
         self.smoothing = smoothing
-        self.loss_G = np.zeros(len(INVERSE))
+        self.confidences, self.rights = list[np.ndarray](), list[np.ndarray]()
 
     def add(self, log_probs_NV: np.ndarray, token_N: np.ndarray) -> None:
         """Add the model's log-probabilities or logits, and the actual tokens."""
-        bare_NV, right_N = unsmoothed(log_probs_NV, self.smoothing), log_probs_NV.argmax(-1) == token_N
+        bare_NV = unsmoothed(log_probs_NV, self.smoothing)
         bare_NV -= bare_NV.max(-1, keepdims=True)
-        for number, inverse in enumerate(INVERSE):
-            confidence_N = 1 / np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
-            of_event_N = np.where(right_N, confidence_N, 1 - confidence_N)
-            self.loss_G[number] -= np.log(np.maximum(of_event_N, LEAST_PROBABILITY)).sum()
+        self.confidences.append(np.stack([1 / np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
+                                          for inverse in INVERSE], axis=1))
+        self.rights.append(log_probs_NV.argmax(-1) == token_N)
 
-    def temperature(self) -> float:
-        """The minimum of the polynomial through the best point and its four neighbours."""
-        at = min(max(int(self.loss_G.argmin()), 2), len(INVERSE) - 3)
+    def best(self) -> tuple[float, Calibrator]:
+        """The least cross-entropy, and the calibrator that has it: first the temperature, at the minimum of the
+        polynomial through the best point and its four neighbours, then slope and bias."""
+        confidence_NG, right_N = np.concatenate(self.confidences), np.concatenate(self.rights)
+        loss_G = cross_entropy(confidence_NG, right_N[:, None])
+        at = min(max(int(loss_G.argmin()), 2), len(INVERSE) - 3)
         near, between = slice(at - 2, at + 3), np.linspace(INVERSE[at - 2], INVERSE[at + 2], 4001)
-        curve = np.polyfit(INVERSE[near] - INVERSE[at], self.loss_G[near], 4)
-        return float(1 / between[np.polyval(curve, between - INVERSE[at]).argmin()])
+        curve = np.polyfit(INVERSE[near] - INVERSE[at], loss_G[near], 4)
+        inverse = float(between[np.polyval(curve, between - INVERSE[at]).argmin()])
+        upper = min(int(np.searchsorted(INVERSE, inverse, side="right")), len(INVERSE) - 1)
+        share = (inverse - INVERSE[upper - 1]) / (INVERSE[upper] - INVERSE[upper - 1])
+        log_N = np.log(confidence_NG[:, upper - 1]) * (1 - share) + np.log(confidence_NG[:, upper]) * share
+        loss, slope, bias = fit_confidence(np.exp(log_N), right_N)
+        return loss, Calibrator(self.smoothing, 1 / inverse, slope, bias)
+
+
+def cross_entropy(confidence: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The sum over the first axis."""
+    return np.asarray(-np.log(np.maximum(np.where(right, confidence, 1 - confidence), LEAST_PROBABILITY)).sum(0))
+
+
+def fit_confidence(confidence_N: np.ndarray, right_N: np.ndarray) -> tuple[float, float, float]:
+    """The least cross-entropy after scaling the log-odds of confidences, and the slope, at most 1, and the bias, at
+    least 0, that have it."""
+    confidence_N = np.clip(confidence_N, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    odds_N = np.log(confidence_N / (1 - confidence_N))
+
+    def loss(slope: float, bias: float) -> tuple[float, float, float]:
+        return float(cross_entropy(1 / (1 + np.exp(-slope * odds_N - bias)), right_N)), slope, bias
+
+    found = loss(1.0, 0.0)
+    for step in (0.1, 0.02, 0.004):  # around the best so far, ever closer
+        _, slope, bias = found
+        around = np.arange(-5, 6) * step
+        found = min(loss(float(one), float(two)) for one in np.clip(slope + around, step, 1)
+                    for two in np.maximum(bias + around, 0))
+    return found
 
 
 def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:

@@ -1,15 +1,19 @@
 """Reliability: the expected calibration error, and a plot of its bins."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..lens.records.calibration import (
+    BANDS,
+    LEAST_IN_BAND,
     LEAST_SURE,
     MOST_OFF,
+    OFF_BAND,
     SURE,
+    Band,
     Bin,
     Calibration,
     Calibrator,
@@ -59,7 +63,23 @@ def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np
     an ECE slightly above 0, and resampling adds a little more.
     """
     ece, bins = calibration_error(confidence_N, right_N, sentence_N)
-    return Reliability(calibrator, ece, Estimate.of(nll_N, sentence_N), bins)
+    return Reliability(calibrator, ece, Estimate.of(nll_N, sentence_N), bins,
+                       bands_of(confidence_N, right_N, sentence_N))
+
+
+def bands_of(confidence_N: np.ndarray, right_N: np.ndarray, group_N: np.ndarray) -> tuple[Band, ...]:
+    """The tokens of each of BANDS; those of one sentence are resampled together."""
+    band_N = np.searchsorted(BANDS, confidence_N, side="right") - 1
+    found = []
+    for band in range(len(BANDS)):
+        own_N = band_N == band
+        if not own_N.any():
+            found.append(Band(0, 0.0, 0.0, 0.0, 0.0))
+            continue
+        _, group = np.unique(group_N[own_N], return_inverse=True)
+        right = Estimate.of(right_N[own_N].astype(float), group)
+        found.append(Band(int(own_N.sum()), float(confidence_N[own_N].mean()), right.value, right.low, right.high))
+    return tuple(found)
 
 
 def calibration_error(confidence_N: np.ndarray, right_N: np.ndarray,
@@ -163,10 +183,25 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
         lines.append(f"  {_described(one.calibrator):<48}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_bands(kept.bands)])
+
+
+def _bands(bands: Sequence[Band]) -> list[str]:
+    """A line for each band of confidence; whether it holds is said of those with enough tokens."""
+    if not bands:
+        return []
+    lines = [f"  confidence of tokens, share that is right, number of tokens; a band of {LEAST_IN_BAND:,} holds if"
+             f" these differ by at most {100 * OFF_BAND:g} points, or within the interval"]
+    for low, high, one in zip(BANDS, (*BANDS[1:], 1.0), bands, strict=True):
+        said = {None: "", True: "  holds", False: "  does not hold"}[one.holds]
+        lines.append(f"  {f'{low:.0%} to {high:.0%}':<14}{one.confidence:>8.1%}{one.right:>8.1%}"
+                     f" [{one.low:.1%}, {one.high:.1%}]{one.size:>9,}{said}")
+    return lines
 
 
 def _described(calibrator: Calibrator) -> str:
     parts = [f"label smoothing {calibrator.smoothing:g} removed"] if calibrator.smoothing else []
     parts += [f"temperature {calibrator.temperature:.3f}"] if calibrator.temperature != 1 else []
+    scaled = (calibrator.slope, calibrator.bias) != (1, 0)
+    parts += [f"log-odds x {calibrator.slope:.3f} + {calibrator.bias:.3f}"] if scaled else []
     return ", ".join(parts) or "the model's own"

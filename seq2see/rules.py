@@ -11,6 +11,7 @@ MOST_ODDS = 700.0  # of a hypothesis, in nats: more is no float
 CANDIDATES = 8  # alternatives that are completed for each word
 LIKELY = 0.5  # chance of a next token from which a word is completed with it
 LONGEST_WORD = 6  # tokens of a word that is completed
+MATTERS = 0.1  # by which the chance of a word falls without a head, or a source word, that matters
 RARE = 5e-4  # chance of a token below which its text alone decides whether it continues a word
 CERTAIN_ODDS = 0.995 / 0.005  # no change beyond them matters
 
@@ -20,6 +21,7 @@ SOURCE_PRONOUNS = ["it", "they"]
 OTHER_PRONOUNS = ["he", "she", "him", "her"]  # il and elle may translate these
 LEAST_SHARE = 0.5  # of the head's weight on the noun
 LEAST_FALL = 20.0  # by which the odds of the pronoun must be divided without the head
+SWAPS = 5  # nouns of the other gender that are put in its place: the pronoun must follow most of them
 
 # --- one prediction as a sum
 MOST_LAYERS = 12  # of a stack: more cannot be read on one screen

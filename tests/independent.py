@@ -182,9 +182,14 @@ class Network:
         return self.averages[language]
 
     def shown(self, logits, language):
-        """Probabilities as the page shows them: smoothing undone, then the temperature."""
+        """Probabilities as the page shows them: smoothing undone, then the temperature, then the confidence scaled."""
         kept = self.calibration["languages"][language]
         kept = kept["ways"][kept["way"]]["calibrator"]
         p = logits.softmax(-1)
         undone = torch.maximum(p - kept["smoothing"] / p.shape[-1], 0.01 * p) ** (1 / kept["temperature"])
-        return undone / undone.sum(-1, keepdim=True)
+        shown = undone / undone.sum(-1, keepdim=True)
+        if "slope" not in kept:
+            return shown
+        confidence, best = shown.max(-1, keepdim=True)
+        scaled = torch.sigmoid(kept["slope"] * torch.logit(confidence) + kept["bias"])
+        return (shown * (1 - scaled) / (1 - confidence)).scatter(-1, best, scaled)

@@ -10,6 +10,7 @@ the model into it.  So does HTML with elements inside sentences, because attenti
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.importing import IMPORTS
+from seq2see.rules import MOST_ODDS
 from ..text.glossary import Glossary
 from ..text.html_markup import Html
 from ..text.placing import Alignment, words_shown
@@ -38,7 +40,7 @@ from .ctranslate2_export import NotForCTranslate2, exported, why_not
 from .decoding import NO_OPTIONS, DecodingOptions, settings_not_taken
 from .devices import Device, ctranslate2_device, ctranslate2_finds, usable_cores
 from .loaded_checkpoint import LoadedCheckpoint, check_sizes
-from .results import Engine, Translation, with_chances
+from .results import Engine, Translation, with_chances, with_fields
 from .segment_translator import (
     SegmentTranslator,
     TranslatedText,
@@ -396,6 +398,31 @@ class Translator(LoadedCheckpoint):
             check_length(translation, target_ids[-1], most=self.defaults.positions)
         with self._lock:
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
+
+    def rescored(self, result: Translation, trace: Trace) -> Translation:
+        """A translation with the log-probabilities of its hypotheses under the float32 weights, whatever engine found
+        them, and the `odds` and `probability` that follow from these.
+
+        `trace` is of one of the hypotheses.  A translation of several segments stays as it is.
+        """
+        if result.segments or self.engine.name == "torch":
+            return result
+        with IMPORTS:
+            from .scoring import Score, score_targets
+
+        model, _ = self._load()
+        scores = [Score(float(trace.log_prob), one.tokens) for one in result.hypotheses]
+        if len(scores) > 1:
+            with self._lock:
+                scores = score_targets(model, [trace.source_ids] * len(scores),
+                                       [one.token_ids for one in result.hypotheses], given=trace.given)
+        ahead = [min(score.log_prob - scores[0].log_prob, MOST_ODDS) for score in scores]
+        found = [with_fields(one, log_prob=score.log_prob, odds=math.exp(more))
+                 for one, score, more in zip(result.hypotheses, scores, ahead, strict=True)]
+        known = self.measured_files.calibration if found[0].probability is not None else None
+        if known and (calibrator := known.sentence_calibrator(result.target_language)):
+            found[0] = with_fields(found[0], probability=calibrator(scores[0].log_prob, scores[0].tokens))
+        return with_fields(result, hypotheses=tuple(found))
 
     def pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         """The model's codes of a source and a target language; None: the model's default.

@@ -67,15 +67,13 @@ def log_sums(trace: TraceData) -> np.ndarray:
     """[T,G]: log sum exp((logit - best logit of the step) / temperature) over the vocabulary, for TEMPERATURES.
 
     The log-probability of a token is then (log p - log p of the best) / temperature - this sum.  So a slider needs only
-    the displayed candidates.  The values are calibrated if the trace is; at temperature 1 they are exactly those of the
-    trace.  Raises UserError for a trace from JSON, which has no logits.
+    the displayed candidates.  The values are the model's own, from which sampling draws, also if the trace is
+    calibrated: a calibration holds at temperature 1.  There they are exactly those of the trace.  Raises UserError for
+    a trace from JSON, which has no logits.
     """
     logit_TV = _logits(trace)  # the best of each step is 0: nothing overflows
-    if trace.calibrated:
-        logit_TV = trace.calibrated.calibrator(logit_TV)
-        logit_TV -= logit_TV.max(-1, keepdims=True)
     sums_TG = np.stack([np.log(np.exp(logit_TV / temperature).sum(-1)) for temperature in TEMPERATURES], axis=-1)
-    sums_TG[:, TEMPERATURES == 1] = [[-step[0].log_prob] for step in trace.shown.top]
+    sums_TG[:, TEMPERATURES == 1] = [[-step[0].log_prob] for step in trace.top]
     return sums_TG
 
 

@@ -1,22 +1,37 @@
-"""The antecedent of a pronoun, as the model treats it; reported only if switching off a head confirms it.
+"""The antecedent of a pronoun, as the model treats it; reported only if interventions confirm it.
 
-Three conditions must hold.  A decoder head that was measured to attend from pronouns to their nouns (`roles.py`) looks
+Four conditions must hold.  A decoder head that was measured to attend from pronouns to their nouns (`roles.py`) looks
 at a noun of the lexicon.  The noun fits the gender of the pronoun.  Without that head the odds of the pronoun collapse.
+With a noun of the other gender in its place, the translation has the other pronoun: for most of the SWAPS nouns whose
+embeddings are most similar.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.rules import CERTAIN_ODDS, FRENCH_PRONOUNS, LEAST_FALL, LEAST_SHARE, OTHER_PRONOUNS, SOURCE_PRONOUNS
+from seq2see.rules import (
+    CERTAIN_ODDS,
+    FRENCH_PRONOUNS,
+    LEAST_FALL,
+    LEAST_SHARE,
+    OTHER_PRONOUNS,
+    SOURCE_PRONOUNS,
+    SWAPS,
+)
 from ...passes.hooks import Head
+from ...tokenizer.encoding import decode_target
+from ...tokenizer.words import split_words
 from ..changes.interventions import ablate
 from ..data.word_maps import map_units, word_map
 from ..records.roles import Noun, Roles
 from ..trace import Trace
-from .evidence import word_odds
+from .embeddings import static
+from .evidence import source_ids_of, word_odds
+from .what_if import generate
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,50 @@ def antecedent(
     with ablate(model, [heads[0]], replace="mean", means=means):
         after = word_odds(model, tokenizer, trace, written[0])
     fall = min(word_odds(model, tokenizer, trace, written[0]), CERTAIN_ODDS) / after
-    return AntecedentWords(pronouns[0], noun, written[0]) if fall >= LEAST_FALL or after < 1 else None
+    needed = fall >= LEAST_FALL or after < 1
+    if not (needed and _follows(model, tokenizer, trace, noun, targets[written[0]], nouns)):
+        return None
+    return AntecedentWords(pronouns[0], noun, written[0])
+
+
+def _follows(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, place: int, pronoun: str,
+    nouns: frozenset[Noun],
+) -> bool:
+    """Whether most nouns of the other gender, in place of a noun of the source, change the pronoun."""
+    own = trace.source_words[place]
+    tried = _similar(model, tokenizer, own.text, pronoun, nouns)
+    needed = len(tried) // 2 + 1
+    for noun in tried:
+        word = noun.source.capitalize() if own.text[:1].isupper() else noun.source
+        ids = source_ids_of(model, tokenizer, trace, trace.source_text[:own.start] + word + trace.source_text[own.end:])
+        target_ids = generate(model, ids, prefix_ids=trace.target_ids[:trace.given], num_beams=1, forced=False)
+        words = split_words(decode_target(tokenizer, target_ids), language=trace.target_language)
+        found = [FRENCH_PRONOUNS[one.text.lower()] for one in words if one.text.lower() in FRENCH_PRONOUNS]
+        needed -= found == [noun.gender]
+        if not needed:
+            return True
+    return False
+
+
+def _similar(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, pronoun: str, nouns: frozenset[Noun]
+) -> list[Noun]:
+    """The SWAPS nouns of the number of this pronoun and the other gender whose embeddings are most similar to a word's.
+
+    Only nouns that show their number on both sides and have one translation.
+    """
+    def is_plural(noun: Noun) -> bool | None:
+        both = noun.source.endswith("s"), noun.target.endswith(("s", "x"))
+        return both[0] if both[0] == both[1] else None
+
+    sources = [noun.source for noun in nouns]
+    others = [noun for noun in sorted(nouns) if noun.gender != FRENCH_PRONOUNS[pronoun]
+              and is_plural(noun) == pronoun.endswith("s") and sources.count(noun.source) == 1]
+    vectors = np.array([static(model, tokenizer, one) for one in (word.lower(), *(noun.source for noun in others))])
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
+    return [others[i] for i in order[:SWAPS]]
 
 
 def _looked_at_noun(trace: Trace, head: Head, written: int, nouns: frozenset[Noun]) -> int | None:

@@ -32,13 +32,15 @@ class Contextual:
     """The vectors of a word in a sentence, before and after each encoder layer.
 
     `layers` [L+1,D] has the input of the first layer, with positions, and the output of each layer.  `without_position`
-    [D] is the input of the first layer without positions, which does not depend on the sentence.
+    [D] is the input of the first layer without positions, which does not depend on the sentence.  `read` [D] is what
+    cross-attention reads: the output of the last layer after the final norm, if the model has one.
     """
 
     text: str
     word: str
     layers: np.ndarray
     without_position: np.ndarray
+    read: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,10 @@ def contextual(
     chosen = [i for i, span in enumerate(tokens) if span.word == number]
     if not chosen:
         raise UserError(f"the word {words[number].text!r} has no tokens of its own: choose another")
-    layers = _hidden_states(model, ids)[:, chosen].mean(1)
+    *layers, read = _hidden_states(model, ids)[:, chosen].mean(1)
     plain = _hidden_states(model, ids, positions=False)[0, chosen].mean(0)
-    return Contextual(text, words[number].text, layers.cpu().numpy(), plain.cpu().numpy())
+    return Contextual(text, words[number].text, torch.stack(layers).cpu().numpy(), plain.cpu().numpy(),
+                      read.cpu().numpy())
 
 
 def _find(word: str | int, words: list[str], text: str) -> int:
@@ -85,7 +88,7 @@ def _find(word: str | int, words: list[str], text: str) -> int:
 
 
 def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: bool = True) -> torch.Tensor:
-    """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
+    """The encoder's residual stream before the first layer and after each, and its output: [L+2,S,D]."""
     encoder, layers = model.get_encoder(), layers_of(model, "encoder")
     ids_1S = torch.tensor([list(ids)], device=model.device)
     added = [] if positions else position_modules(encoder)
@@ -96,8 +99,8 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
         capture(dict(enumerate(layers)), "out") as after,
     ):
         pause()
-        encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
-    states = [*before.values(), *after.values()]
+        output = encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))[0]
+    states = [*before.values(), *after.values(), output]
     if any(state.shape[:2] != ids_1S.shape for state in states):
         raise laid_out_otherwise(model)
     return torch.cat(states)
@@ -150,9 +153,14 @@ def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
     """
     if one.layers.shape != other.layers.shape:
         raise ValueError(f"expected vectors of one model, got shapes {one.layers.shape} and {other.layers.shape}")
-    norms = np.linalg.norm(one.layers, axis=-1) * np.linalg.norm(other.layers, axis=-1)
-    cosine = 1 - (one.layers * other.layers).sum(-1) / np.maximum(norms, 1e-12)
-    return {"cosine": cosine, "euclidean": np.linalg.norm(one.layers - other.layers, axis=-1)}
+    return {"cosine": 1 - cosine(one.layers, other.layers),
+            "euclidean": np.linalg.norm(one.layers - other.layers, axis=-1)}
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The cosine similarity of vectors [...,D]."""
+    norms = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    return np.asarray((one * other).sum(-1) / np.maximum(norms, 1e-12))
 
 
 def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

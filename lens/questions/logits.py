@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ...passes.forced_pass import check_model, eval_with_eager_attention, forced_batches
 from ...passes.hooks import capture, laid_out_otherwise, layers_of, replaced
+from ..data.probabilities import shown_by
 from ..data.tables import cells, table
 from ..data.trace_data import Candidate
 from ..trace import Trace
@@ -50,13 +51,15 @@ class LogitLens:
 
 
 def logit_lens(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, k: int = 5
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, k: int = 5,
+    calibrated: bool = False,
 ) -> list[LogitLens]:
     """The logit lens (nostalgebraist 2020) of each trace, with the `k` best candidates of each layer and step.
 
     The model must be the one that the traces were made with.  The states after every layer are put in place of the last
-    layer's output, as one batch [L*B,T,D].  So the model's own norm, scaling and biases turn them into logits.  Raises
-    UserError for a model whose layers cannot be reached.
+    layer's output, as one batch [L*B,T,D].  So the model's own norm, scaling and biases turn them into logits.
+    `calibrated`: with the calibration of each trace, which was measured after the last layer alone.  Raises UserError
+    for a model whose layers cannot be reached.
     """
     check_model(model)
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
@@ -71,6 +74,10 @@ def logit_lens(
             if output.logits.shape[:2] != (len(layers) * len(batch), target_BT.shape[1]):
                 raise laid_out_otherwise(model)
             log_prob_LBTV = output.logits.float().log_softmax(-1).unflatten(0, (len(layers), -1))
+            if calibrated:
+                log_prob_LBTV = torch.stack([torch.from_numpy(np.stack([
+                    shown_by(traces[i])(layer_TV) for layer_TV in log_prob_LBTV[:, b].cpu().numpy()])).to(log_prob_LBTV)
+                    for b, i in enumerate(batch)], dim=1)
             chosen_LBT1 = log_prob_LBTV.gather(-1, target_BT[None, ..., None].expand(len(layers), -1, -1, 1))
             rank_LBT = (log_prob_LBTV > chosen_LBT1).sum(-1)
             best_LBTK, ids_LBTK = log_prob_LBTV.topk(min(k, log_prob_LBTV.shape[-1]), dim=-1)

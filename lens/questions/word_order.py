@@ -4,8 +4,6 @@ Without the position vectors that are added to embeddings (Vaswani et al. 2017, 
 tokens.  Their order then changes no prediction.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 from torch import nn
@@ -28,8 +26,8 @@ def position_modules(stack: nn.Module) -> list[nn.Module]:
 def predictions(model: PreTrainedModel, trace: Trace, *, positions: bool = True) -> np.ndarray:
     """Log-probabilities [T,V] of each step of a trace, calibrated if the trace is.
 
-    Without `positions` their vectors are zero on both sides.  Log-probabilities are then the model's own, because its
-    calibration does not hold for this input.  Raises UserError for a model without position vectors.
+    Without `positions` their vectors are zero on both sides.  The calibration is then the same, so that the change is
+    that of the vectors alone; it was measured with positions.  Raises UserError for a model without position vectors.
     """
     check_model(model)
     added = [module for stack in (model.get_encoder(), model.get_decoder()) for module in position_modules(stack)]
@@ -38,5 +36,4 @@ def predictions(model: PreTrainedModel, trace: Trace, *, positions: bool = True)
     off = [] if positions else added
     with eval_mode(model), replaced((module, "out", torch.zeros_like) for module in off):
         output, _ = forced_pass(model, [trace.source_ids], [trace.target_ids])
-    shown = shown_by(trace if positions else replace(trace, calibrated=None))
-    return shown(output.logits[0].double().cpu().numpy())
+    return shown_by(trace)(output.logits[0].double().cpu().numpy())

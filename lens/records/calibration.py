@@ -1,13 +1,16 @@
 """Calibrated probabilities: of the tokens with 80 % confidence, 80 % agree with the reference.
 
 Training with label smoothing e (Szegedy et al. 2016) teaches a model to give (1 - e) p + e / V where p is right.  The
-model may also be overconfident or underconfident.  Both are corrected, in this order:
+model may also be overconfident or underconfident, and the one where it is sure, the other where it is not.  All are
+corrected, in this order:
 
     u  =  max(p - e / V, SMOOTHING_FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
+    logit c  =  a logit max p' + b           the confidence (Platt 1999); the others share the rest as before
 
-Both keep the order of the tokens.  The smoothing of a network is not quite even.  With e = 1 instead of the training's,
-each token loses the probability of a random token.  `measures/calibration_fitting.py` chooses e and fits T.
+They keep the order of the tokens, the last one because 0 < a <= 1 and b >= 0.  The smoothing of a network is not quite
+even.  With e = 1 instead of the training's, each token loses the probability of a random token.
+`measures/calibration_fitting.py` chooses e and fits the others.
 """
 
 import math
@@ -35,23 +38,32 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, then divides the logits by
-    `temperature` T.
+    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, divides the logits by
+    `temperature` T, then scales the log-odds of the best token by `slope` a and adds `bias` b.
 
-    See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, or a temperature
-    that is not above 0.
+    See Szegedy et al. 2016, Guo et al. 2017 and Platt 1999.  Raises ValueError for a smoothing outside 0 to 1, a
+    temperature that is not above 0, a slope that is not above 0 and at most 1, or a bias below 0.
     """
 
     smoothing: float = 0.0
     temperature: float = 1.0
+    slope: float = 1.0
+    bias: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.smoothing <= 1 and self.temperature > 0):
-            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}")
+        if not (0 <= self.smoothing <= 1 and self.temperature > 0 and 0 < self.slope <= 1 and self.bias >= 0):
+            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}, slope {self.slope}, bias"
+                             f" {self.bias}")
 
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
         """Calibrated log-probabilities [N,V], from the model's log-probabilities or logits."""
         scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
+        if (self.slope, self.bias) != (1, 0):
+            best_N1 = scaled_NV.argmax(-1)[:, None]
+            own_N1, others_NV = np.take_along_axis(scaled_NV, best_N1, 1), scaled_NV.copy()
+            np.put_along_axis(others_NV, best_N1, -np.inf, 1)
+            rest_N1 = log_sum(others_NV)
+            np.put_along_axis(scaled_NV, best_N1, rest_N1 + self.slope * (own_N1 - rest_N1) + self.bias, 1)
         return np.asarray(scaled_NV - log_sum(scaled_NV))
 
 
@@ -80,18 +92,43 @@ class Bin(NamedTuple):
     right: Share
 
 
+BANDS = (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)  # where bands of the confidence of tokens begin
+LEAST_IN_BAND = 5_000  # tokens that decide whether a band holds
+OFF_BAND = 0.015  # of the mean confidence from the share that is right
+
+
+class Band(NamedTuple):
+    """Tokens whose confidence is in a band: their number, their mean confidence, the share that is right, and the 95 %
+    interval of this share.
+    """
+
+    size: Count
+    confidence: Share
+    right: Share
+    low: Share
+    high: Share
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the confidence is within OFF_BAND of the share, or within its interval; None for too few tokens."""
+        if self.size < LEAST_IN_BAND:
+            return None
+        return abs(self.confidence - self.right) <= OFF_BAND or self.low <= self.confidence <= self.high
+
+
 @dataclass(frozen=True)
 class Reliability:
     """The reliability of one calibration method on held-out sentences.
 
     It has the expected calibration error with its bins, and the mean negative log-likelihood of a reference token in
-    nats.  Both have 95 % intervals.
+    nats.  Both have 95 % intervals.  `bands` are those that begin at BANDS.
     """
 
     calibrator: Calibrator
     ece: Estimate
     nll: Estimate
     bins: tuple[Bin, ...]
+    bands: tuple[Band, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ contribution.  The effect of removing a block can differ; it is computed by runn
 """
 
 import math
+import unicodedata
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from seq2see.errors import UserError
 from seq2see.rules import MOST_LAYERS, STRIP, WAVES, WORDS_COMPARED
 from ...passes.hooks import STACKS, laid_out_otherwise, layers_of
 from ..data.probabilities import shown_by
+from ..questions.evidence import is_same_word
 from ..trace import Trace
 from .direct_attribution import SUM_OFF
 from .machine_parts import Parts, parts_of, texts_of
@@ -60,8 +62,8 @@ class Machine:
     """One prediction split into its parts.
 
     - `logit`: the logit of the written token, minus the mean over the vocabulary; `own` are its parts.
-    - `margin`: its lead over the `runner`; `over` are its parts.  The runner-up is the best token that is not the same
-      text in another case.
+    - `margin`: its lead over the `runner`; `over` are its parts.  The runner-up is the best token that is another word:
+      not the same text in another case, nor the same word in other tokens.
     - `lengths`: the lengths of the residual vectors, before the first block and after each: `encoder` [2L+1,S],
       `decoder` [3L+1,T].
     - `strips`, `positions`: for pictures.  Each embedding is given as STRIP principal components, each position as
@@ -134,7 +136,7 @@ def machine(
                             f" {MOST_LAYERS}; look at single heads and layers instead", exit_code=2)
     whole, written = pass_in_parts(model, trace), trace.target_ids[step]
     logit_V = whole.logit_TV[step]
-    runner = _runner(tokenizer, logit_V, written)
+    runner = _runner(model, tokenizer, trace, logit_V, step)
     own_D1, other_D1 = (whole.output_weights([id], None)[0] for id in (written, runner))
     own = parts_of(tokenizer, trace, whole, own_D1 - whole.mean_weights(), step=step, activations=True)
     over = parts_of(tokenizer, trace, whole, own_D1 - other_D1, step=step, activations=False)
@@ -163,11 +165,20 @@ def machine(
     )
 
 
-def _runner(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor, written: int) -> int:
-    """The best token whose text is not the written token's, in any case or tokenisation."""
-    [own] = texts_of(tokenizer, [written])
-    best = logit_V.argsort(descending=True).tolist()
-    return next(id for id in best if texts_of(tokenizer, [id])[0].casefold() != own.casefold())
+def _runner(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, logit_V: torch.Tensor, step: int
+) -> int:
+    """The best token that looks unlike the written one, and with which the model does not go on to the same word."""
+    def plain(id: int) -> str:
+        return unicodedata.normalize("NFKC", texts_of(tokenizer, [id])[0]).strip().casefold()
+
+    own = plain(trace.target_ids[step])
+    for id in logit_V.argsort(descending=True).tolist():
+        other = plain(id)
+        begins = own.startswith(other) or other.startswith(own)
+        if other != own and not (begins and is_same_word(model, tokenizer, trace, step, id)):
+            return int(id)
+    raise AssertionError("a vocabulary of one text")
 
 
 def _top(tokenizer: PreTrainedTokenizerBase, trace: Trace, logit_V: torch.Tensor) -> tuple[Scored, ...]:

@@ -77,7 +77,7 @@ class LayersQuestion(Question):
     """The logit lens: the prediction of each decoder layer, as if it were the last.
 
     The response has for each layer and step five candidates, and the log-probability and rank of the translation's
-    token.
+    token.  Log-probabilities are calibrated if the model has a calibration, which was measured after the last layer.
     """
 
     tool: Literal["layers"]
@@ -88,7 +88,7 @@ class LayersQuestion(Question):
 
         trace = self.trace(translator)
         with translator.inside() as (model, tokenizer):
-            [found] = logit_lens(model, tokenizer, [trace])
+            [found] = logit_lens(model, tokenizer, [trace], calibrated=True)
         return {"log_probs": found.log_probs.tolist(), "ranks": found.ranks.tolist(),
                 "top": [[[[label(one.text), one.log_prob] for one in step] for step in layer] for layer in found.top]}
 
@@ -117,7 +117,10 @@ class TreeQuestion(Question):
 
 
 class WordsQuestion(Question):
-    """One word in several sentences: its vectors after each layer, projected to a plane, and their cosine distances."""
+    """One word in several sentences: its vectors after each layer, projected to a plane, and their cosine distances.
+
+    `read` has the distances of what cross-attention reads: the vectors after the encoder's final norm.
+    """
 
     tool: Literal["words"]
     word: Short = Field(description="the word; each sentence contains it once")
@@ -125,7 +128,7 @@ class WordsQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         with IMPORTS:
-            from ...lens.questions.embeddings import contextual, distances, project  # imports torch
+            from ...lens.questions.embeddings import contextual, cosine, distances, project  # imports torch
 
         with translator.inside() as (model, tokenizer):
             found = [contextual(model, tokenizer, sentence, self.word.strip(), language=self.source or "")
@@ -133,8 +136,9 @@ class WordsQuestion(Question):
         planes = [project(np.stack([one.layers[layer] for one in found])) for layer in range(len(found[0].layers))]
         pairs = {f"{i} {j}": distances(found[i], found[j])["cosine"].tolist()
                  for i, j in combinations(range(len(found)), 2)}
+        read = {name: 1 - float(cosine(*(found[int(i)].read for i in name.split()))) for name in pairs}
         return {"points": [points.tolist() for points, _ in planes],
-                "shares": [shares.tolist() for _, shares in planes], "distances": pairs}
+                "shares": [shares.tolist() for _, shares in planes], "distances": pairs, "read": read}
 
 
 class NearQuestion(Question):
@@ -165,8 +169,8 @@ class NearQuestion(Question):
 class PositionsQuestion(Question):
     """The prediction of the translation with or without position vectors.
 
-    The response has the tokens, their probabilities, and the three best candidates of each step.  With positions, the
-    probabilities are calibrated if the model has a calibration.
+    The response has the tokens, their probabilities, and the three best candidates of each step.  Probabilities are
+    calibrated if the model has a calibration, which was measured with positions.
     """
 
     tool: Literal["positions"]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -221,8 +221,8 @@ class OneTrace(BaseModel):
         description="log-probability of each step's token, in nats; `entropies` has the entropy of each step")
     top: list[list[dict[str, Any]]] = Field(description="the 20 best tokens of each step: id, text and log_prob")
     calibrated: dict[str, Any] | None = Field(
-        description="the calibrated values: the `smoothing` and `temperature` used, log_probs, entropies, and the "
-        "log_probs of the tokens in `top`; null: the model has no calibration")
+        description="the calibrated values: the `smoothing`, `temperature`, `slope` and `bias` used, log_probs, "
+        "entropies, and the log_probs of the tokens in `top`; null: the model has no calibration")
     given: int = Field(description="number of forced tokens at the start (a language tag, the prefix)")
     labels: dict[str, list[str]] = Field(description="display text of the tokens in source, target and inputs")
     words: dict[str, list[dict[str, Any]]] = Field(
@@ -242,7 +242,9 @@ class OneTrace(BaseModel):
 
 
 class LookReply(BaseModel):
-    translation: OneTranslation | None = Field(description="the translation; null if the request contained it")
+    translation: OneTranslation | None = Field(
+        description="the translation; null if the request contained it.  Of a text of one segment, the "
+        "log-probabilities and what follows from them are those of the float32 weights")
     with_every_head: OneTranslation | None = Field(
         default=None, description="with `without`: the translation by the same engine with the same options and every "
         "head, for comparison")
@@ -323,6 +325,8 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
             check_passes(translator, [(body.text, body.translation or body.text)], language=body.source or "",
                          evidence=body.evidence, views=body.views, most=settings.look_tokens)
         answer = traced or _traced_by_model(translator, body, settings)
+        if answer.translation and not body.without and len(answer.traces) == 1:
+            answer = replace(answer, translation=translator.rescored(answer.translation, answer.traces[0]))
         records = [_one_trace(translator, one, body) for one in answer.traces]
         known = NOTHING if answer.with_every_head else translator.measurements
         return json.dumps({

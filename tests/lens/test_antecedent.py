@@ -22,6 +22,7 @@ SILENT = [
     "The astronaut did not open the laptop because it was too heavy.",  # the head looks at *pas*
     "The king sold the castle because it was old.",  # at *roi*, which is no *it*
     "The white goat offered the kite to the beautiful bear. It enjoyed sharing.",  # at *blanche*
+    "The girl did not put the cakes in the bowl because they were too small.",  # *ils* with feminine nouns too
     "It was raining.",
     "The king was tired because he was old.",
     "The dog did not like it because it was cold.",  # two pronouns

@@ -72,6 +72,13 @@ def test_probabilities_sum_to_1_and_keep_their_order(
     ordered_NV = np.take_along_axis(found_NV, order, axis=-1)[:, 5:]
     assert (np.diff(ordered_NV) >= 0).all()
     assert np.allclose(Calibrator(smoothing, temperature)(logits_NV + 7), found_NV, atol=1e-3)
+    scaled_NV, best_N = np.exp(Calibrator(smoothing, temperature, 0.8, 0.2)(logits_NV)), found_NV.argmax(-1)
+    assert np.allclose(scaled_NV.sum(-1), 1, atol=1e-5) and (scaled_NV.argmax(-1) == best_N).all()
+    for p_V, own_V, best in zip(np.exp(found_NV), scaled_NV, best_N, strict=True):
+        if p_V[best] < 0.999:
+            assert logit(own_V[best]) == pytest.approx(0.8 * logit(p_V[best]) + 0.2, abs=1e-2)
+            others = np.arange(len(p_V)) != best
+            assert np.allclose(own_V[others] / own_V[others].sum(), p_V[others] / p_V[others].sum(), atol=1e-4)
 
 
 def made(temperature: float = 0.9) -> Calibration:
@@ -111,7 +118,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, at: tuple[Any, ..
 
 # --- a trace with calibrated probabilities
 
-CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8)
+CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8, slope=0.9, bias=0.1)
 
 
 @pytest.fixture
@@ -138,11 +145,11 @@ def test_the_calibrated_steps_are_those_of_the_whole_vocabulary(trace: Trace, ca
 def test_the_slider_gives_what_the_whole_vocabulary_gives(trace: Trace, calibrate: bool) -> None:
     own_TV = trace.logits.astype(np.float64)
     shown = with_calibration(trace, CALIBRATOR) if calibrate else trace
-    log_probs_TV, sums_TG = CALIBRATOR(own_TV) if calibrate else own_TV, log_sums(shown)
+    sums_TG = log_sums(shown)
     for g in (0, 8, 12, 24):
-        scaled_TV = np.exp(log_probs_TV / TEMPERATURES[g])
+        scaled_TV = np.exp(own_TV / TEMPERATURES[g])
         wanted_TV = scaled_TV / scaled_TV.sum(-1, keepdims=True)
-        for t, step in enumerate((shown.calibrated or shown).top):
+        for t, step in enumerate(shown.top):
             mine = [np.exp((one.log_prob - step[0].log_prob) / TEMPERATURES[g] - sums_TG[t, g]) for one in step]
             np.testing.assert_allclose(mine, wanted_TV[t, [one.id for one in step]], atol=2e-3)
     with pytest.raises(UserError, match="no logits"):

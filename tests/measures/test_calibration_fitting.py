@@ -20,6 +20,7 @@ from seq2see.measures.calibration_fitting import (
     TopTokenFit,
     check_sentences,
     compare,
+    fit_confidence,
     fit_sentences,
     hypotheses_of,
     predictions,
@@ -55,9 +56,34 @@ def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temp
     fit = TopTokenFit(smoothing)
     for part in np.array_split(np.arange(len(token_N)), 7):
         fit.add(model_NV[part], token_N[part])
-    assert fit.temperature() == pytest.approx(temperature, rel=0.03)
+    _, found = fit.best()
+    assert found.temperature == pytest.approx(temperature, rel=0.03) and found.smoothing == smoothing
+    assert (found.slope, found.bias) == pytest.approx((1, 0), abs=0.05)
     assert ece_of(Calibrator(), model_NV, token_N) > 0.03
-    assert ece_of(Calibrator(smoothing, fit.temperature()), model_NV, token_N) < 0.01
+    assert ece_of(found, model_NV, token_N) < 0.01
+
+
+def test_the_slope_and_the_bias_of_confidences_are_found() -> None:
+    rng = np.random.default_rng(4)
+    odds_N = rng.normal(1, 2, size=60_000)
+    for slope, bias in ((0.9, 0.1), (0.7, 0.5), (1.0, 0.3)):
+        right_N = rng.uniform(size=len(odds_N)) < 1 / (1 + np.exp(-slope * odds_N - bias))
+        _, *found = fit_confidence(1 / (1 + np.exp(-odds_N)), right_N)
+        assert found == pytest.approx([slope, bias], abs=0.04)
+    right_N = rng.uniform(size=len(odds_N)) < 1 / (1 + np.exp(-1.3 * odds_N + 0.4))
+    assert fit_confidence(1 / (1 + np.exp(-odds_N)), right_N)[1:] == (1, 0), "the order of tokens must stay"
+
+
+def test_a_band_holds_where_the_confidence_is_the_share_that_is_right() -> None:
+    rng = np.random.default_rng(3)
+    confidence_N = np.repeat([0.2, 0.6, 0.8, 0.95, 0.995], [6_000, 6_000, 4_000, 6_000, 6_000])
+    right_N = rng.uniform(size=len(confidence_N)) < confidence_N - 0.04 * (confidence_N > 0.5)
+    numbers = np.arange(len(confidence_N))
+    found = reliability(Calibrator(), confidence_N=confidence_N, right_N=right_N, nll_N=-np.log(confidence_N),
+                        sentence_N=numbers // 5).bands
+    assert [one.size for one in found] == [6_000, 0, 6_000, 4_000, 6_000, 6_000]
+    assert [one.holds for one in found] == [True, None, False, None, False, False], "4,000 tokens decide nothing"
+    assert found[4].right == pytest.approx(0.91, abs=0.01) and found[4].low < found[4].right < found[4].high
 
 
 def test_the_error_is_that_of_another_formulation() -> None:

@@ -96,3 +96,20 @@ def test_the_verb_begins_each_line_with_its_chance(command):
     code, out, err = command("translate", "everyday", "--to", "fr", "--calibrated", stdin="The cat.")
     assert (code, out) == (1, "") and "everyday has no reliable probability for whole translations to fr; see" in err
     assert err.endswith("seq2see measure everyday\n")
+
+
+@pytest.mark.parametrize("alternatives", [1, 4])
+def test_a_rescored_translation_has_what_the_float32_weights_give(alternatives):
+    """Whatever engine found it: int8 is off by 0.05 nats and more."""
+    storybook = Translator.from_pretrained("storybook", engine="ctranslate2")
+    text = "The crate is heavy because it is full."
+    result = storybook(text, alternatives=alternatives)
+    [trace] = storybook.look(result)
+    found = storybook.rescored(result, trace).hypotheses
+    scores = storybook.score([text] * alternatives, [one.text for one in result.hypotheses])
+    assert [one.log_prob for one in found] == pytest.approx([one.log_prob for one in scores], abs=1e-3)
+    assert [one.log_prob for one in found] != [one.log_prob for one in result.hypotheses]
+    assert [one.odds for one in found] == pytest.approx([math.exp(one.log_prob - scores[0].log_prob) for one in scores],
+                                                        rel=2e-3)
+    calibrator = storybook.calibration.sentence_calibrator("fr")
+    assert found[0].probability == calibrator(found[0].log_prob, found[0].tokens)

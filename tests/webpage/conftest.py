@@ -227,7 +227,8 @@ ENGINE = """([start, weights, replay, lessons]) => {
     return Object.entries(parts).map(([name, markup]) => `<div class="${name}">${markup}</div>`).join("");
   };
   globalThis.machineDrawn = async (text, machine) => {
-    const look = await asked("look", { text, source: "en", target: "fr", maps: s2s_trace.KINDS });
+    const look = await asked("look", { text, source: "en", target: "fr", maps: s2s_trace.KINDS,
+      evidence: true });
     const trace = new s2s_trace.Trace(look.traces[0], look.measured), pending = [], { START } = s2s_state;
     const state = { ...START, traces: [trace], word: machine.step, machine: { ...START.machine, ...machine } };
     const context = { state, settings: {}, engine: asked, set() {}, render() {} };

@@ -97,10 +97,9 @@ def headline(head):
 
 
 def at_temperature(net, warmth):
-    """The likeliest words of the step after `START` and their shares, best first."""
-    step = shown(net, DIRTY, f"{START}elle était trop sale.")[IL]
-    powers = step ** (1 / warmth)
-    top = (powers / powers.sum()).topk(2)
+    """The likeliest words of the step after `START` and the shares that sampling draws by, best first."""
+    ids = ids_of(net, DIRTY, f"{START}elle était trop sale.")
+    top = (net.logits(net.states(*ids))[IL] / warmth).softmax(-1).topk(2)
     return [(net.tokenizer.id_to_token(int(id)), float(p)) for p, id in zip(*top, strict=True)]
 
 
@@ -116,7 +115,8 @@ def test_temperature(net, read_lesson):
         warmth = 2 ** (stop / 4)
         [(first, p), (second, q)] = at_temperature(net, warmth)
         said = plain(page.slide("stop", stop))
-        says(rf"At temperature {round(warmth, 2):g}, {first} has {chances(p)} and {second} has {chances(q)}\.", said)
+        has = rf"{first} has a share of {chances(p)} and {second} has {chances(q)}\."
+        says(rf"At temperature {round(warmth, 2):g}, {has}", said)
         rest = {f"{100 - round(100 * p * off) - round(100 * q * off)}%" for off in (1 - 1e-3, 1, 1 + 1e-3)}
         left = chances(max(0.0, 1 - p - q)) if p + q > 0.99 else f"(?:{'|'.join(rest)})"
         says(rf"\. All other words together have {left}\.", said)
@@ -278,9 +278,9 @@ def test_it(net, read_lesson):
 
 
 def after_layer(net, layer):
-    """[T,V]: the chances, uncalibrated, if the decoder ended after so many layers."""
+    """[T,V]: the chances if the decoder ended after so many layers."""
     x = net.blocks(*ids_of(net, TIRED, CAT))["decoder", layer - 1, "feed_forward"][2]
-    return net.logits(net.norm("model.decoder.layer_norm", x)).softmax(-1)
+    return net.shown(net.logits(net.norm("model.decoder.layer_norm", x)), "fr")
 
 
 def test_last_vector(net, read_lesson):

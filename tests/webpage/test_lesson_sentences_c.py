@@ -35,11 +35,11 @@ class Positioned(Network):
         return with_them if self.positions else self.embeddings[torch.tensor(ids)] * self.config["d_model"] ** 0.5
 
     def chances(self, text, translation, *, positions):
-        """[T,V]: as the page shows them with positions, and the model's own without them."""
+        """[T,V]: as the page shows them."""
         self.positions, self.encoded = positions, {}
         logits = self.logits(self.states(self.source_ids(text), self.target_ids(translation, "fr")))
         self.positions = True
-        return self.shown(logits, "fr") if positions else logits.softmax(-1)
+        return self.shown(logits, "fr")
 
 
 @pytest.fixture(scope="module")

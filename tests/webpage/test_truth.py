@@ -211,11 +211,6 @@ def figure(said):
     return float(re.search(r"([\d.]+)%\s*$", said)[1]) / 100
 
 
-def log_odds(chance):
-    chance = min(max(chance, 0.001), 0.995)
-    return math.log(chance / (1 - chance))
-
-
 def head_of(element):
     kind, layer, head = element.get_attribute("data-head").split(".")
     return kind, int(layer), int(head)
@@ -343,19 +338,16 @@ class Page:
         assert within(number, after), (said, after)
         assert arrow not in "↓↑" or (after < self.before) == (arrow == "↓")
 
-    def change(self, **change):
-        return abs(log_odds(self.case.chance(self.unit, **change)) - log_odds(self.before))
-
-    def matters(self, *, slack=0.03, **change):
+    def matters(self, *, slack=0.003, **change):
         other = self.case.stays(self.unit) and not self.case.stays(self.unit, **change)
-        return other or self.change(**change) >= math.log(2) - slack
+        return other or self.before - self.case.chance(self.unit, **change) >= 0.1 - slack
 
     def stays(self, said, changes):
         """"is A to B": the least and the greatest chance under these changes."""
         chances = [self.case.chance(self.unit, **change) for change in changes]
         least, most = re.search(rf" is ({NUMBER})(?: to ({NUMBER}))?\.$", said).groups()
         assert within(least, min(chances)) and within(most or least, max(chances)), (said, min(chances), max(chances))
-        assert not any(self.matters(slack=-0.03, **change) for change in changes)
+        assert not any(self.matters(slack=-0.003, **change) for change in changes)
 
     def no_head(self, said, one):
         heads = self.case.net.heads()
@@ -365,7 +357,7 @@ class Page:
     def other_heads(self, said, one):
         rest = [head for head in self.case.net.heads() if head not in self.listed]
         if more := re.match(r"(\d+) more heads? matter", said):
-            least, most = (sum(self.matters(off=head, slack=slack) for head in rest) for slack in (-0.03, 0.03))
+            least, most = (sum(self.matters(off=head, slack=slack) for head in rest) for slack in (-0.003, 0.003))
             assert least <= int(more[1]) <= most
         else:
             self.stays(said, [{"off": head} for head in rest])

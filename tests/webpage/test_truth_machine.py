@@ -8,6 +8,7 @@ page and the page with the model inside.
 
 import math
 import re
+import unicodedata
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -67,23 +68,52 @@ class Step:
         self.net, self.to, self.step, self.machine = net, to, step, Machine(net, source, target, step)
         self.source, self.inputs = source, [net.generation["decoder_start_token_id"], *target[:-1]]
         self.logits, self.chosen = self.machine.logits, target[step]
-        self.rival = next(id for id in self.logits.argsort(descending=True).tolist()
-                          if self.bare(id).casefold() != self.bare(self.chosen).casefold())
+        self.unit = next(unit for unit in self.units(target) if step in unit)
+        self.rival = next(id for id in self.logits.argsort(descending=True).tolist() if not self.is_same(id))
         self.margin = float(self.logits[self.chosen] - self.logits[self.rival])
         self.logit = float(self.logits[self.chosen] - self.logits.mean())
         self.word, self.runner = self.quoted(self.chosen), self.quoted(self.rival)
+        self.leads = f"The lead of {self.word} over {self.runner}"
         self.lead, self.english, self.into = f"the lead of {self.word} over {self.runner}", "English", LANGUAGES[to]
         self.own_parts = self.machine.parts(self.machine.direction(self.chosen))
         self.over = self.machine.parts(self.machine.direction(self.chosen, self.rival))
         net.states(source, target)
-        self.maps, self.leads = dict(net.maps), {}
+        self.maps, self.known = dict(net.maps), {}
         self.count("for")
+
+    def units(self, target):
+        """The steps of each word."""
+        found = []
+        for step, id in enumerate(target):
+            name, before = (self.net.tokenizer.id_to_token(one) for one in (id, target[step - 1]))
+            inside = step > 0 and name[:1].isalnum() and before[-1:].isalnum()
+            if inside:
+                found[-1].append(step)
+            else:
+                found.append([step])
+        return found
 
     def count(self, mode):
         """For the word, or for it over the runner-up."""
         self.mode, is_own = mode, mode == "for"
         self.goal = f"the score of {self.word}" if is_own else self.lead
         self.parts, self.total = (self.own_parts, self.logit) if is_own else (self.over, self.margin)
+
+    def is_same(self, id):
+        """Whether a token looks like the one written, or the network goes on from it to the same word."""
+        own, other = (unicodedata.normalize("NFKC", self.bare(one)).strip().casefold() for one in (self.chosen, id))
+        if own == other:
+            return True
+        if not (own.startswith(other) or other.startswith(own)):
+            return False
+        target, start = self.machine.target, self.unit[0]
+        before, ids = self.net.decode(target[:start]), [*target[:self.step], id]
+        word = self.net.decode([*target[:start], *(target[at] for at in self.unit)])[len(before):].strip()
+        while len(ids) < self.step + 7:
+            states = self.net.states(self.source, [*ids, 2])
+            ids.append(int(self.net.logits(states)[-1].argmax()))
+        written = self.net.decode(ids)[len(before):].strip()
+        return written.casefold().startswith(word.casefold()) and not written[len(word):][:1].isalnum()
 
     def bare(self, id):
         name = self.net.tokenizer.id_to_token(id)
@@ -122,9 +152,9 @@ class Step:
 
     def without(self, *off):
         """The lead without a head, or a feed-forward block of the decoder."""
-        if off not in self.leads:
-            self.leads[off] = self.machine.margin(self.rival, off, self.to)
-        return self.leads[off]
+        if off not in self.known:
+            self.known[off] = self.machine.margin(self.rival, off, self.to)
+        return self.known[off]
 
     @cached_property
     def needed(self):
@@ -177,23 +207,41 @@ class Sentences(Step):
     # --- what carried the word
 
     def say_carried(self, said):
-        first = r"(Most comes from .+?\.|No single part adds much\. Many small parts add up\.) (.+)"
-        most, effect = re.fullmatch(first, said).groups()
+        effects = "No head|Without the head|The model itself|The heads were|Which heads"
+        most, effect = re.fullmatch(rf"(.+?) ((?:{effects}).+)", said).groups()
         return self.most(most) and self.effect(effect)
 
-    def most(self, said):
-        """The largest of the feed-forward blocks, the source words, the words so far and the last one itself."""
-        every = [*self.parts["feed_forward"].tolist(), float(self.own),
-                 *(float(self.column("cross", i)) for i in range(len(self.source))),
-                 *(float(self.column("decoder", i)) for i in range(self.step + 1))]
-        if said.startswith("No single"):
-            return max(every) < 0.5
-        [listed] = self.read(said, "Most comes from {X}.")
-        parts = re.split(rf"(?:, | and )(?=feed-forward layer |{self.english} |{self.into} )", listed)
-        values = [self.part(one) for one in parts]
-        return values == pytest.approx([one for one in sorted(every, reverse=True)[:3] if one >= 0.5], abs=1e-3)
+    def every(self):
+        """The feed-forward blocks, the source words, the words so far and the last one itself."""
+        return [*self.parts["feed_forward"].tolist(), float(self.own),
+                *(float(self.column("cross", i)) for i in range(len(self.source))),
+                *(float(self.column("decoder", i)) for i in range(self.step + 1))]
 
-    def part(self, said):
+    def most(self, said):
+        """What adds most, at most three of these, and what takes more than one of them adds."""
+        every = sorted(self.every(), reverse=True)
+        first, _, against = said.partition(" Against it counts above all ")
+        if first.startswith("No single"):
+            named = [0.5]
+            if every[0] >= 0.51:
+                return False
+        else:
+            how, listed = self.read(first, "{X} from {X}.")
+            named = [self.part(one) for one in
+                     re.split(rf"(?:, | and )(?=feed-forward layer |{self.english} |{self.into} )", listed)]
+            share = sum(named) / sum(one for one in every if one > 0)
+            few = {1: "The largest part comes"}.get(len(named), "The largest parts come")
+            if how != ("Most of what adds to it comes" if share > 0.5 else few) or (
+                    share > 0.5 and sum(named[:-1]) / sum(named) * share > 0.501):
+                return False
+            if named != pytest.approx(every[:len(named)], abs=1e-3):
+                return False
+        if not against:
+            return -every[-1] <= named[-1] + 1e-3
+        name, value = self.read(against, "{X}: {N}.")
+        return near(value, every[-1]) and self.part(name, min) == pytest.approx(every[-1], abs=1e-3)
+
+    def part(self, said, best=max):
         if said.startswith("feed-forward"):
             [layer] = self.read(said, "feed-forward layer {D}")
             return float(self.parts["feed_forward"][int(layer) - 1])
@@ -201,25 +249,60 @@ class Sentences(Step):
             return float(self.own)
         kind, side, sentence = ("decoder", "inputs", "{into} {X}") if said.startswith(self.into) else (
             "cross", "source", "{english} {X}")
-        return max(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
+        return best(float(self.column(kind, i)) for i in self.places(*self.read(said, sentence), side))
+
+    def chance(self, off=None):
+        """Of the whole word, and the most probable tokens of all steps."""
+        mean = self.net.means(self.to) if off else None
+        logits = self.net.logits(self.net.states(self.machine.source, self.machine.target, off=off, mean=mean))
+        shown = self.net.shown(logits, self.to)
+        return (math.prod(float(shown[step, self.machine.target[step]]) for step in self.unit),
+                [int(logits[step].argmax()) for step in (*self.unit, self.unit[-1] + 1) if step < len(logits)])
 
     def effect(self, said):
+        """The same as Explore says: what becomes of the whole word."""
         if said == "The heads were not switched off here, because that would take too long.":
             return not self.tried
-        lowest = self.without(*self.needed)
         if said.startswith("The model itself"):
-            [lead] = self.read(said, "The model itself prefers {runner}, which leads {word} by {N}.")
-            return near(lead, -self.margin)
-        if said.startswith("No single head"):
-            [lead] = self.read(said, "No single head decides between {word} and {runner}. With any one head off, {word}"
-                                     " still leads {runner} by at least {N}.")
-            return near(lead, lowest) and 0 < self.margin / 2 < lowest
-        fall, link = re.fullmatch(r"(.+? falls from \S+ to \S+\.)(?: (.+))?", said).groups()
-        becomes = "{runner} would be ahead. The lead of {word}" if lowest < 0 else "{lead}"
-        before, after = self.read(fall, f"Without the head that {self.looks(self.needed)}, {becomes}"
-                                                          " falls from {N} to {N}.")
-        is_so = near(before, self.margin) and near(after, lowest) and lowest <= self.margin / 2
-        return is_so and (not link or self.link(link))
+            lead, said = re.fullmatch(r"(.+? by \S+\.) (.+)", said).groups()
+            behind = self.read(lead, "The model itself prefers {runner}, which leads {word} by {N}.")
+            if not near(*behind, -self.margin):
+                return False
+        before, best = self.chance()
+        if said.startswith("No head"):
+            count, range_, lead = re.fullmatch(r"No head matters alone for .+: with any one of the (\d+) heads off, its"
+                                               r" chance is (.+?)\.(?: (The lead .+))?", said).groups()
+            found = [self.chance(head) for head in self.net.heads()]
+            least, most = min(one for one, _ in found), max(one for one, _ in found)
+            low, high = (range_.split(" to ") * 2)[:2]
+            is_so = int(count) == len(found) and within(low, least) and within(high, most) and before - least < 0.103
+            return is_so and (not lead or near(*self.read(lead, "{leads} is then at least {N}."),
+                                               self.without(*self.needed)))
+        name, becomes, lead, link = re.fullmatch(
+            r"Without the head (?:that|within) (.+? \(layer \d+, head \d+\)), (.+?)\."
+            r"(?: (The lead of .+? goes from \S+ to \S+\.))?(?: ((?:That|The) head .+|Feed-forward layer .+))?",
+            said).groups()
+        head = self.head_called(name)
+        after, then = self.chance(head)
+        if lead:
+            both = self.read(lead, "{leads} goes from {N} to {N}.")
+            if not (near(both[0], self.margin) and near(both[1], self.without(*head))):
+                return False
+        chances = re.fullmatch(r"the chance of .+ falls from (.+) to (.+)", becomes)
+        is_so = (within(chances[1], before) and within(chances[2], after) and before - after >= 0.097) if chances else (
+            then != best)
+        return is_so and (not link or (head == self.needed and self.link(link)))
+
+    def head_called(self, said):
+        """The head of this name, where it looks as it says."""
+        looks, layer, n = re.fullmatch(r"(.+) \(layer (\d+), head (\d+)\)", said).groups()
+        kind = "encoder" if looks == "the source" else "decoder" if looks.startswith("looks back") else "cross"
+        head = kind, int(layer) - 1, int(n) - 1
+        if kind == "encoder" or looks.endswith("many words"):
+            return head
+        if len(self.unit) == 1:
+            assert looks == self.looks(head), (looks, self.looks(head))
+        return head
 
     def link(self, said):
         if self.mode == "for":  # figures of the lead are on another scale
@@ -321,22 +404,34 @@ class Sentences(Step):
         return (number(on), number(count)) == (int((inner > 0).sum()), len(inner))
 
     def say_strand(self, said):
-        kind, side, looked = ("decoder", "inputs", "back at") if "looked back" in said else ("cross", "source", "at")
-        layer, name, head, share, figure = self.read(
-            said.replace(", the last word, ", " "),
-            f"Layer {{D}} looked {looked} {{X}} (head {{D}}: {{D}}%). This adds {{N}} to {{goal}}.")
-        layer, head, is_last = int(layer) - 1, int(head) - 1, "the last word" in said
-        shares = self.maps[kind, layer][:, self.step]
-        return any(near(share, 100 * shares[head, i], by=0.1) and shares[head, i] > shares[:, i].max() - 1e-3
-                   and near(figure, self.parts[kind][layer, :, i].sum())
-                   and is_last == (kind == "decoder" and i == self.step) for i in self.places(name, side))
+        """Who looked: the one head or two that more than half of what it adds came through."""
+        kind, side = ("decoder", "inputs") if "looked back" in said else ("cross", "source")
+        layer, hardly, name, heads, figure = re.fullmatch(
+            rf"Layer (\d+) (hardly )?looked (?:back )?at (.+?)(?: \(heads? (.+?)\))?\. This adds (\S+) to"
+            rf" {re.escape(self.goal)}\.", said.replace(", the last word,", "")).groups()
+        layer, is_last = int(layer) - 1, "the last word" in said
+        named = [(int(n) - 1, share) for n, share in re.findall(r"(\d+): (\d+)%", heads or "")]
+        for i in self.places(name, side):
+            shares, parts = self.maps[kind, layer][:, self.step, i], self.parts[kind][layer, :, i]
+            total = float(parts.sum())
+            best = sorted((float(one) / (total or 1.0) for one in parts), reverse=True)
+            wanted = 1 if best[0] > 0.5 else 2 if best[0] + best[1] > 0.5 and best[1] > 0 else 0
+            given = sum(float(parts[n]) for n, _ in named) / (total or 1.0)
+            if (near(figure, total) and is_last == (kind == "decoder" and i == self.step)
+                    and bool(hardly) == (float(shares.max()) < 0.1) and (len(named) == wanted or abs(total) < 0.01)
+                    and (not named or given > 0.499)
+                    and all(near(share, 100 * shares[n], by=0.1) for n, share in named)):
+                return True
+        return False
 
     def say_mixing(self, said):
-        layer, row, column, figure = self.read(said, "In layer {D}, {X} looked at {X}. What was taken from there adds"
-                                                     " {N} to {goal}.")
+        layer, row, hardly, column, figure = re.fullmatch(
+            rf"In layer (\d+), (.+?) (hardly )?looked at (.+)\. What was taken from there adds (\S+) to"
+            rf" {re.escape(self.goal)}\.", said).groups()
         found = self.parts["encoder"]["attention"][int(layer) - 1]
-        rows, columns = self.places(row, "source"), self.places(column, "source")
-        return any(near(figure, found[r, c]) for r in rows for c in columns)
+        looked = self.maps["encoder", int(layer) - 1].amax(0)
+        return any(near(figure, found[r, c]) and bool(hardly) == (float(looked[r, c]) < 0.1)
+                   for r in self.places(row, "source") for c in self.places(column, "source"))
 
     def say_steers(self, said):
         if said.startswith("This head"):
@@ -354,11 +449,14 @@ class Sentences(Step):
         shown = float(self.net.shown(self.logits, self.to)[self.chosen])
         if not (number(vocabulary) == len(self.logits) and near(logit, self.logit) and within(chance, shown)):
             return False
-        return self.is_lead(*self.read(rest, "{runner} by {N}. Each point is a factor of 2.7, so {runner} is {N} times"
-                                             " less likely by the raw chances.")) if rest else self.margin <= 0
+        return self.is_lead(rest, "{runner} by {N}.") if rest else self.margin <= 0
 
-    def is_lead(self, lead, times):
-        return near(lead, self.margin) and abs(number(times) / math.exp(self.margin) - 1) < 0.006
+    def is_lead(self, said, sentence):
+        """How far it leads, and the chance of the runner-up if that is one of the six best."""
+        first, _, chance = said.partition(f" So the chance of {self.runner} is ")
+        shown, best = self.net.shown(self.logits, self.to), self.logits.topk(6).indices.tolist()
+        is_so = within(chance.rstrip("."), float(shown[self.rival])) if chance else self.rival not in best
+        return is_so and near(*self.read(first, sentence), self.margin)
 
     # --- inside a block
 
@@ -394,8 +492,7 @@ class Sentences(Step):
             [lead] = self.read(said, "Every token gets a score. {runner} scores {N} more than {word}. The search"
                                      " chose the translation as a whole, or it was given.")
             return near(lead, -self.margin)
-        return self.is_lead(*self.read(said, "Every token gets a score. {word} leads by {N}. Each point is a factor of"
-                                             " 2.7, so {runner} is {N} times less likely by the raw chances."))
+        return self.is_lead(said, "Every token gets a score. {word} leads by {N}.")
 
     def say_smoothing(self, said):
         [vocabulary] = self.read(said, "In training, label smoothing spread a part of every target over all {N} tokens."
@@ -413,7 +510,7 @@ class Sentences(Step):
         wanted = f"{self.word} ranks first from layer {firsts.index(True) + 1} on." if any(firsts) else (
             f"{self.word} does not rank first after the last layer.")
         is_so = not any(firsts) or all(firsts[firsts.index(True):])
-        is_best = name == self.quoted(best) and within(chance, float(logits[0].softmax(-1)[best]))
+        is_best = name == self.quoted(best) and within(chance, float(self.net.shown(logits[0], self.to)[best]))
         return is_best and is_so and rest == wanted
 
     def say_feed_forward(self, said):
@@ -471,15 +568,23 @@ class Sentences(Step):
         return self.chances(said)
 
     def all_looking(self, said, kind, side):
-        first, _, most = said.partition(" Most comes from ")
+        first, _, rest = said.partition(f" to {self.goal}.")
         every = self.net.config["decoder_layers"]
         columns = [float(self.column(kind, i)) for i in range(len(self.names(side)))]
-        if not near(*self.read(first, "These blocks add {N} to {goal}."), self.all_of(kind), by=SHIFT * every):
+        if not near(*self.read(first, "These blocks add {N}"), self.all_of(kind), by=SHIFT * every):
             return False
-        if not most:
+        if not rest:
             return max(columns) < 0.16
-        name, figure = self.read(most, "{X}: {N}.")
-        return columns.index(max(columns)) in self.places(name, side) and near(figure, max(columns))
+        how, name, figure, against = re.fullmatch(
+            r" (.+?) comes from (.+?): (\S+)\.(?: Against it counts above all (.+)\.)?", rest).groups()
+        share = max(columns) / sum(one for one in columns if one > 0)
+        is_most = how == ("Most of what adds to it" if share > 0.5 else "The largest part")
+        if not (is_most and near(figure, max(columns)) and columns.index(max(columns)) in self.places(name, side)):
+            return False
+        if not against:
+            return -min(columns) <= max(columns) + 1e-3
+        name, figure = self.read(against, "{X}: {N}")
+        return near(figure, min(columns)) and columns.index(min(columns)) in self.places(name, side)
 
     def chances(self, said):
         shown, best = self.net.shown(self.logits, self.to), self.logits.topk(6).indices.tolist()

@@ -63,7 +63,8 @@ class Seen:
             assert net.decode(ids) == comparison["translation"] and net.source_ids(comparison["source"]) == record[
                 "source_ids"]
             logits = net.logits(net.states(record["source_ids"], ids))
-            self.steps.append(logits.log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids)].tolist())
+            shown = net.shown(logits, record["target_language"]).log()
+            self.steps.append(shown[torch.arange(len(ids)), torch.tensor(ids)].tolist())
             self.maps.append(net.maps)
         self.pairs = [one for kind in KINDS for one in self.matched(kind)]
 

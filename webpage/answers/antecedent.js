@@ -3,11 +3,13 @@
 
 import { RULES } from "../data.js";
 import { Weighing } from "./evidence.js";
-import { headsOff } from "../model/network.js";
+import { embeddingOf, similarity } from "./lab_answers.js";
+import { bestOf } from "./probabilities.js";
 import { layersOf } from "./views.js";
+import { greedy, headsOff } from "../model/network.js";
+import { splitWords } from "../model/words.js";
 
-const { CERTAIN_ODDS, FRENCH_PRONOUNS, LEAST_FALL, LEAST_SHARE, OTHER_PRONOUNS, SOURCE_PRONOUNS } = RULES;
-
+const { CERTAIN_ODDS, FRENCH_PRONOUNS, LEAST_FALL, LEAST_SHARE, OTHER_PRONOUNS, SOURCE_PRONOUNS, SWAPS } = RULES;
 
 // { pronoun, noun, written }, numbers of words; null unless switching off the head measured to find it shows it.
 export function antecedentOf(forced) {
@@ -26,7 +28,34 @@ export function antecedentOf(forced) {
   const after = weigh.odds(weigh.pass(forced.text, headsOff({ [name]: means[name] }), false));
   const at = weigh.units.findIndex(({ word }) => word === written[0]), odds = ({ logOdds }) => Math.exp(logOdds[at]);
   const fall = Math.min(odds(weigh.before), CERTAIN_ODDS) / odds(after);
-  return fall >= LEAST_FALL || odds(after) < 1 ? { pronoun: pronouns[0], noun, written: written[0] } : null;
+  const isNeeded = fall >= LEAST_FALL || odds(after) < 1;
+  return isNeeded && follows(forced, words.source[noun], targets[written[0]])
+    ? { pronoun: pronouns[0], noun, written: written[0] } : null;
+}
+
+// Whether most nouns of the other gender, in place of a noun of the source, change the pronoun.
+function follows({ model, network, tokenizer, languages: [, to], text, ids, given }, { text: own, start, end }, pronoun) {
+  const letters = [...text], prefix = ids.slice(0, given);
+  const tried = similar({ model, network, tokenizer }, own.toLowerCase(), pronoun), isFollowed = ([source, , gender]) => {
+    const word = /^\p{Lu}/u.test(own) ? source[0].toUpperCase() + source.slice(1) : source;
+    const swapped = letters.slice(0, start).join("") + word + letters.slice(end).join("");
+    const { ids: found } = greedy(network, network.encode(tokenizer.encode(swapped).ids), { prefix });
+    const written = splitWords(tokenizer.decode(found), to).map((one) => FRENCH_PRONOUNS[one.text.toLowerCase()]);
+    return String(written.filter(Boolean)) === gender;
+  };
+  let needed = Math.floor(tried.length / 2) + 1;
+  return tried.some((noun) => (needed -= isFollowed(noun)) === 0);
+}
+
+// The SWAPS nouns of the number of this pronoun and the other gender whose embeddings are most similar to a word's: of
+// those that show their number on both sides and have one translation.
+function similar({ model, network, tokenizer }, word, pronoun) {
+  const isPlural = ([source, target]) => source.endsWith("s") === /[sx]$/.test(target) ? source.endsWith("s") : null;
+  const isOne = ([source]) => model.nouns.filter((one) => one[0] === source).length === 1;
+  const others = model.nouns.filter((noun) => noun[2] !== FRENCH_PRONOUNS[pronoun]
+    && isPlural(noun) === pronoun.endsWith("s") && isOne(noun));
+  const vector = (one) => embeddingOf(network, tokenizer, one), own = vector(word);
+  return bestOf(others.map(([source]) => similarity(vector(source), own)), SWAPS).map((i) => others[i]);
 }
 
 // The source noun whose translation the head looks at from the pronoun, if there is exactly one.

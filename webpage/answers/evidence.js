@@ -126,6 +126,12 @@ class Beginning {
   }
 }
 
+// Whether the network writes the same word if it writes this token at a step of it.
+export function isSameWord(forced, step, id) {
+  const unit = forced.units.target.find(({ pieces }) => pieces.includes(step));
+  return new Beginning(forced, forced.pass, unit, step, id).complete().text().toLowerCase() === unit.text.toLowerCase();
+}
+
 // --- what else could have been written
 
 // For each word its alternatives, the most probable first: { text, probability, first, whole }.

@@ -1,8 +1,8 @@
 // The lab's questions about one translation, by tool, as `/v1/inside` answers them.
 
 import { Weighing, allHeads } from "./evidence.js";
-import { bestOf, chancesOf } from "./probabilities.js";
-import { beamSearch, headsOff, layerNorm, linear, logSum, recorder, sinusoid } from "../model/network.js";
+import { bestOf, chancesOf, logChance } from "./probabilities.js";
+import { beamSearch, headsOff, layerNorm, linear, recorder, sinusoid } from "../model/network.js";
 import { label, recordOfMoment } from "./trace_record.js";
 import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "../model/words.js";
@@ -10,7 +10,7 @@ import { splitWords, tokenSpans } from "../model/words.js";
 const LENS = 5, NEAR = 10, STEP = 3;  // candidates of a layer, neighbours of a word, candidates of a step
 const list = (numbers, change) => Array.from(numbers, change);
 const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0), length = (a) => Math.sqrt(dot(a, a));
-const cosine = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
+export const similarity = (a, b) => dot(a, b) / Math.max(length(a) * length(b), 1e-12);
 
 // --- one row of one head's map, number by number (`lens/questions/arithmetic.py`)
 
@@ -34,15 +34,15 @@ export function arithmetic(forced, { kind, layer, head, row }) {
 
 // --- what each decoder layer would predict as the last one (`lens/questions/logits.py`)
 
-export function layers({ network, tokenizer, ids, seen: { streams } }) {
+export function layers({ network, tokenizer, ids, seen: { streams }, calibrator }) {
   const found = { log_probs: [], ranks: [], top: [] }, { layers: all, layer_norm: norm } = network.decoder;
   for (let layer = 1; layer <= all.length; layer++) {
     const [states] = streams[layer < all.length ? `decoder.layers.${layer}.self_attn` : "decoder.layer_norm"];
     const logits = network.logits(layerNorm(norm, states, ids.length));
     const steps = ids.map((id, t) => {
-      const scores = logits.subarray(t * network.V, (t + 1) * network.V), total = logSum(scores);
-      return { logProb: scores[id] - total, rank: scores.reduce((rank, one) => rank + (one > scores[id]), 0),
-        top: bestOf(scores, LENS).map((one) => [label(tokenizer.tokens[one]), scores[one] - total]) };
+      const scores = logits.subarray(t * network.V, (t + 1) * network.V), chances = chancesOf(scores, calibrator);
+      return { logProb: logChance(chances, id), rank: scores.reduce((rank, one) => rank + (one > scores[id]), 0),
+        top: bestOf(scores, LENS).map((one) => [label(tokenizer.tokens[one]), logChance(chances, one)]) };
     });
     found.log_probs.push(steps.map((one) => one.logProb));
     found.ranks.push(steps.map((one) => one.rank));
@@ -66,15 +66,18 @@ export function tree(model, [, to], { text, num_beams: beams = 4 }) {
 export async function words(model, [from], { word, sentences }, pause) {
   const found = [];
   for (const sentence of sentences) { found.push(contextual(model, sentence, word.trim(), from)); await pause(); }
-  const planes = found[0].map((_, layer) => project(found.map((one) => one[layer])));
-  const distances = {};
+  const planes = found[0].layers.map((_, layer) => project(found.map(({ layers: all }) => all[layer])));
+  const distances = {}, read = {};
   found.forEach((one, i) => found.slice(i + 1).forEach((other, j) => {
-    distances[`${i} ${i + 1 + j}`] = one.map((vector, layer) => 1 - cosine(vector, other[layer]));
+    const pair = `${i} ${i + 1 + j}`, apart = (a, b) => 1 - similarity(a, b);
+    distances[pair] = one.layers.map((vector, layer) => apart(vector, other.layers[layer]));
+    read[pair] = apart(one.read, other.read);
   }));
-  return { points: planes.map((one) => one.points), shares: planes.map((one) => one.shares), distances };
+  return { points: planes.map((one) => one.points), shares: planes.map((one) => one.shares), distances, read };
 }
 
-// The vectors of a word, the mean of its tokens', before the first layer and after each: [L+1,D].
+// The vectors of a word, the mean of its tokens': of the residual stream before the first layer and after each, `layers`
+// [L+1,D], and what cross-attention reads, after the final norm, `read` [D].
 function contextual({ network, tokenizer }, text, word, language) {
   const isIt = (one) => one.text.toLowerCase() === word.toLowerCase(), all = splitWords(text, language).map(isIt);
   const count = all.filter(Boolean).length, where = count ? `${count} times` : "not";
@@ -82,10 +85,11 @@ function contextual({ network, tokenizer }, text, word, language) {
   const { ids } = tokenizer.encode(text), { streams, hooks } = recorder(), { D } = network, place = all.indexOf(true);
   const own = tokenSpans(tokenizer, ids, text, language).flatMap((one, s) => one.word === place ? [s] : []);
   if (!own.length) throw new Error(`the word ${quoted(word)} has no tokens of its own: choose another`);
-  network.encode(ids, hooks);
+  const { states } = network.encode(ids, hooks);
   const names = network.encoder.layers.map((_, layer) => `encoder.layers.${layer}.self_attn`);
   const at = (name, s) => streams[name][0].subarray(s * D, (s + 1) * D);
-  return [...names, "encoder.layer_norm"].map((name) => meanOf(own.map((s) => at(name, s))));
+  return { layers: [...names, "encoder.layer_norm"].map((name) => meanOf(own.map((s) => at(name, s)))),
+    read: meanOf(own.map((s) => states.subarray(s * D, (s + 1) * D))) };
 }
 const meanOf = (vectors) => Array.from({ length: vectors[0].length }, (_, i) =>
   vectors.reduce((sum, one) => sum + one[i], 0) / vectors.length);
@@ -130,16 +134,17 @@ function isOneVector(matrix) {
 
 export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   const names = [word, minus, plus].map((one) => one.trim()), isAnalogy = Boolean(names[1] || names[2]);
-  const { weight } = network.shared, wordIds = (isAnalogy ? names : [names[0]]).map((one) => idsOf(tokenizer, one));
-  const rowOf = (id) => weight.subarray(id * network.D, (id + 1) * network.D);
+  const wordIds = (isAnalogy ? names : [names[0]]).map((one) => idsOf(tokenizer, one)), rowOf = rowsOf(network);
   const [first, second, third] = wordIds.map((ids) => meanOf(ids.map(rowOf)));
   const vector = isAnalogy ? first.map((one, i) => one - second[i] + third[i]) : first, own = new Set(wordIds.flat());
   const isHidden = (name, id) => tokenizer.special.has(id) || isByte(name) || !isAnalogy && own.has(id);
-  const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : cosine(rowOf(id), vector));
+  const scores = tokenizer.tokens.map((name, id) => isHidden(name, id) ? -Infinity : similarity(rowOf(id), vector));
   const nearest = bestOf(scores, NEAR), rounded = (one) => list(one, (value) => +value.toFixed(4));
   return { near: nearest.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
     vectors: [first, ...nearest.map(rowOf)].map(rounded) };
 }
+const rowsOf = ({ shared: { weight }, D }) => (id) => weight.subarray(id * D, (id + 1) * D);
+export const embeddingOf = (network, tokenizer, word) => meanOf(idsOf(tokenizer, word).map(rowsOf(network)));
 const isByte = (name) => /^<0x..>$/.test(name);
 function idsOf(tokenizer, word) {
   if (!word) throw new Error("expected a word, got nothing");
@@ -155,7 +160,7 @@ export function positions(forced, { positions: added }) {
   const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
   const hooks = added ? {} : { stream: withoutPositions(network.D) };
   const { logits } = forced.run(network.encode(sourceIds, hooks), hooks);
-  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), added ? calibrator : null));
+  const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), calibrator));
   return { tokens: ids.map(named), chances: ids.map((id, t) => steps[t].weights[id] / steps[t].sum),
     top: steps.map(({ weights, sum }) => bestOf(weights, STEP).map((id) => [named(id), weights[id] / sum])) };
 }

@@ -12,7 +12,7 @@
 // Matrices are those of the pass, in float32; what is summed over them is in float64.
 
 import { RULES } from "../data.js";
-import { allHeads, secondsOf } from "./evidence.js";
+import { allHeads, isSameWord, secondsOf } from "./evidence.js";
 import { bestOf, chancesOf, logChance } from "./probabilities.js";
 import { feedForwardOff, headsOff, logSum, momentsOf, recorder, sinusoid, together } from "../model/network.js";
 import { project } from "./lab_answers.js";
@@ -29,7 +29,7 @@ const CELLS = 1_024;  // neurons whose activations are given
 export async function machineOf(forced, step, pause, seconds) {
   check(forced, step);
   const { network, tokenizer, ids, sourceIds: { length: S } } = forced;
-  const scores = forced.scores(step), id = ids[step], runner = runnerUp(tokenizer, scores, id), T = step + 1;
+  const scores = forced.scores(step), id = ids[step], runner = runnerUp(forced, step), T = step + 1;
   const own = outputOf(network, id), over = less(own, outputOf(network, runner));
   const parts = { for: partsOf(forced, step, less(own, meanOutput(network)), true), over: partsOf(forced, step, over) };
   await pause();
@@ -64,10 +64,15 @@ const meanOf = (values) => sum(values) / values.length;
 // A token as it is shown, without the space before a word.
 function textOf({ tokens }, id) { return specialLabel(tokens[id].replace(/^[ ▁]+|[ ▁]+$/g, "") || tokens[id]); }
 
-// The best other token: not the same text in another case.
-function runnerUp(tokenizer, scores, id) {
-  const plain = (one) => textOf(tokenizer, one).toLowerCase(), own = plain(id);
-  return scores.reduce((best, score, one) => (best < 0 || score > scores[best]) && plain(one) !== own ? one : best, -1);
+// The best token that looks unlike the written one, and with which the network does not go on to the same word.
+function runnerUp(forced, step) {
+  const { tokenizer, ids } = forced, plain = (id) => textOf(tokenizer, id).normalize("NFKC").trim().toLowerCase();
+  const scores = Float64Array.from(forced.scores(step)), own = plain(ids[step]);
+  while (true) {
+    const [best] = bestOf(scores, 1), other = plain(best), isBegun = own.startsWith(other) || other.startsWith(own);
+    if (other !== own && !(isBegun && isSameWord(forced, step, best))) return best;
+    scores[best] = -Infinity;
+  }
 }
 
 function candidates({ tokenizer, calibrator, network: { V } }, scores) {

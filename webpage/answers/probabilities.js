@@ -4,11 +4,11 @@ import { RULES } from "../data.js";
 import { logSum } from "../model/network.js";
 
 const { IMPOSSIBLE, MOST_LOG_ODDS, SMOOTHING_FLOOR, TEMPERATURES } = RULES;
-const PLAIN = { smoothing: 0, temperature: 1 };
+const PLAIN = { smoothing: 0, temperature: 1, slope: 1, bias: 0 };
 
 // The chances of one step from its scores [V]: `weights` [V] in proportion to them, and their `sum`.
 export function chancesOf(scores, calibrator) {
-  const { smoothing, temperature } = calibrator ?? PLAIN, V = scores.length, weights = new Float64Array(V);
+  const { smoothing, temperature, slope = 1, bias = 0 } = calibrator ?? PLAIN, V = scores.length, weights = new Float64Array(V);
   const total = logSum(scores), gift = smoothing / V;  // which smoothing gave to each token
   let sum = 0;
   for (let id = 0; id < V; id++) {
@@ -16,7 +16,10 @@ export function chancesOf(scores, calibrator) {
     const kept = smoothing ? Math.max(own - gift, SMOOTHING_FLOOR * own) : own;
     sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
   }
-  return { weights, sum };
+  if (slope === 1 && bias === 0) return { weights, sum };
+  const best = weights.reduce((found, one, id) => one > weights[found] ? id : found, 0), rest = sum - weights[best];
+  weights[best] = rest * Math.exp(slope * Math.log(weights[best] / rest) + bias);
+  return { weights, sum: rest + weights[best] };
 }
 
 export const logChance = ({ weights, sum }, id) => Math.max(IMPOSSIBLE, Math.log(weights[id] / sum));

@@ -64,7 +64,7 @@ function stepsOf(forced) {
     const scores = forced.scores(t), total = logSum(scores), best = bestOf(scores, TOP), own = chancesOf(scores);
     const calibrated = calibrator ? chancesOf(scores, calibrator) : own;
     const top = best.map((one) => ({ id: one, text: tokens[one], log_prob: scores[one] - total }));
-    return { id, total, best, own, calibrated, top, logProb: scores[id] - total, sums: logSums(calibrated, best[0]) };
+    return { id, total, best, own, calibrated, top, logProb: scores[id] - total, sums: logSums(own, best[0]) };
   });
   const logProbs = steps.map((one) => one.logProb);
   const calibrated = calibrator && { ...calibrator, log_probs: steps.map((one) => logChance(one.calibrated, one.id)),

@@ -1,7 +1,9 @@
-// When a head, or a word, matters for a word of the translation.
+// Whether a head, or a source word, matters for a word of the translation: the one answer for every place of the page
+// (`lens/questions/evidence.py` has the same).
 
-const HALVED = Math.LN2;  // nats by which the log-odds of the word must change without it
+import { RULES } from "../data.js";
+
 export const MOST = 3;  // heads that are shown as those that matter
 
-// An effect of `/v1/look`'s evidence: the word that is written instead, if another is, and by how much its log-odds fall.
-export const matters = ({ instead, drop }) => instead !== null || Math.abs(drop) >= HALVED;
+// An effect: the word that is written instead, if another is, and by how much the chance of the word falls.
+export const matters = ({ instead, fall }) => instead !== null || fall >= RULES.MATTERS;

@@ -180,12 +180,13 @@ export class Trace {
     return pick.pieces[0];
   }
 
-  // What an intervention does to a written word: its chance then, by how much its log-odds fall, the step at which they
-  // change most, and the word written instead, if another.
+  // What an intervention does to a written word: its chance then and by how much that is less, the step at which its
+  // log-odds change most, and the word written instead, if another.
   after(effect, piece) {
     const at = this.units("target", "words").findIndex((one) => one.pieces.includes(piece));
-    const own = this.evidence.log_odds[at], logOdds = effect.log_odds[at], instead = effect.instead?.[at] || null;
-    return { chance: chanceOf(logOdds), drop: bounded(own) - bounded(logOdds),
+    const [before, after] = [this.evidence, effect].map((one) => chanceOf(one.log_odds[at]));
+    const instead = effect.instead?.[at] || null;
+    return { chance: after, fall: before - after,
       step: effect.steps?.[at] ?? piece, instead: instead && (instead === "</s>" ? ENDS : bare(instead)) };
   }
   effect(head, piece) {
@@ -253,9 +254,7 @@ export class Trace {
 }
 
 const chanceOf = (logOdds) => 1 / (1 + Math.exp(-logOdds));
-const logOddsOf = (chance) => Math.log(chance / (1 - chance));
-const bounded = (logOdds) => Math.min(Math.max(logOdds, logOddsOf(LEAST)), logOddsOf(CERTAIN));
 // Another word first, then what lowers a chance, then what raises it.
-const byEffect = (a, b) => (b.instead !== null) - (a.instead !== null) || b.drop - a.drop;
+const byEffect = (a, b) => (b.instead !== null) - (a.instead !== null) || b.fall - a.fall;
 
 export const bare = (token) => token.replace(/^[▁Ġ\s]+|[\s]+$/g, "").replace(/^<\/s>$/, "end");

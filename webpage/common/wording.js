@@ -109,8 +109,12 @@ export function rowSentence(trace, { head, view, unit, rows }, { piece, column }
     : row.label === "end" && row.special ? html`While ending the translation`
     : head.kind === "encoder" ? html`While reading ${looks}${several}`
     : html`While writing ${looks}${several}`;
-  const chanceName = trace.record.calibrated ? "raw chance" : "chance";
-  const without = (one, value) => html`Without ${seen(one)}, the ${chanceName} of ${looks} would be ${lower(value)}`;
+  const chanceName = trace.record.calibrated ? "model’s own chance" : "chance";
+  const without = (one, value) => {
+    const effect = unit === "words" && row.word !== null ? trace.evidence?.erased[one.word] : null;
+    return effect ? html`Without ${seen(one)}, ${becomes(trace, row.pieces[0], trace.after(effect, row.pieces[0]))}`
+      : html`Without ${seen(one)}, the ${chanceName} of ${looks} would be ${lower(value)}`;
+  };
   if (map.columns[column] && view === "left_out") return without(map.columns[column], at[column]);
   const adds = (one, value) => html`${seen(one)} adds ${nats(value)} nats to the log-probability of ${looks}`;
   if (map.columns[column] && isAttribution(view) && at[column] !== null) return adds(map.columns[column], at[column]);
@@ -182,10 +186,11 @@ export function reading(kind, view, [source, target], dark) {
 // What the average is over that a head hands on when it is off.
 export const averageOf = ({ evidence }) => evidence?.averaged_over
   ? `its average over the model’s ${evidence.averaged_over} example sentences` : "its average over this sentence";
+const SAME = 0.01;  // changes of a chance that get no arrow are smaller
 // What becomes of a written word by an intervention: another word, or its chance then, with an arrow if that changes.
-export const outcome = ({ languages: [, target] }, { instead, drop, chance: after }) => instead
+export const outcome = ({ languages: [, target] }, { instead, fall, chance: after }) => instead
   ? instead === ENDS ? html`<small>${ENDS}</small>` : quoted(instead, target)
-  : html`${Math.abs(drop) < 0.14 ? "" : drop > 0 ? "↓ " : "↑ "}<b>${chance(after)}</b>`;
+  : html`${Math.abs(fall) < SAME ? "" : fall > 0 ? "↓ " : "↑ "}<b>${chance(after)}</b>`;
 // The same in words.
 export function becomes(trace, piece, effect) {
   const [, target] = trace.languages, unit = trace.unitAt("target", piece), own = quoted(unit.label, target);
@@ -193,7 +198,7 @@ export function becomes(trace, piece, effect) {
   if (effect.instead) return html`${own} becomes ${quoted(effect.instead, target)}`;
   const [before, after] = [chance(trace.chance(unit)), chance(effect.chance)];
   if (before === after) return html`the chance of ${own} stays ${after}`;
-  return html`the chance of ${own} ${effect.drop > 0 ? "falls" : "rises"} from ${before} to ${after}`;
+  return html`the chance of ${own} ${effect.fall > 0 ? "falls" : "rises"} from ${before} to ${after}`;
 }
 // The chances that a word has under several interventions: "97% to over 99%".
 export function chanceRange(effects) {

@@ -4,6 +4,7 @@ import { VIEWS } from "../data.js";
 import { html, paint, putAt, segment } from "../common/markup.js";
 import { recentLanguages, traceOf } from "../common/state.js";
 import { OFFERED, isAttribution } from "../common/trace.js";
+import { wholeChance } from "../common/whole_chance.js";
 import { rivals } from "./two_models.js";
 import { inLanguage, isMany, language, pairNames, sourcesOf, targetsOf } from "../common/languages.js";
 import { chance, percent, times } from "../common/wording.js";
@@ -34,7 +35,7 @@ function languages(name, codes, chosen, about) {
 
 const MENUS = {
   show(state, settings) {
-    const trace = traceOf(state), { trust, calibrated } = trace.record;
+    const trace = traceOf(state), { trust } = trace.record;
     const can = (id) => settings.engine && !(settings.answer && isAttribution(id));  // the page has no gradients
     const view = (id) => {
       const { title, summary } = VIEWS[id], best = trust?.best.find((one) => one.view === id);
@@ -47,18 +48,17 @@ const MENUS = {
       state.rows)}
     ${state.view === "raw" && seg("Full colour at", "set", "scale", [["full", "100%"],
       ["highest", "this map’s maximum"]], state.scale)}
-    ${tick(state, "fade", "Fade end marks and punctuation")}
-    ${calibrated ? tick(state, "raw", "Show raw chances (not calibrated)") : ""}`;
+    ${tick(state, "fade", "Fade end marks and punctuation")}`;
   },
   alternatives(state, settings) {
     const { options, reply } = state, drawn = options.temperature !== undefined;
     const beams = options.num_beams || 4, found = reply?.translation?.hypotheses || [];
-    const own = state.raw || drawn, known = typeof found[0]?.probability === "number";
-    const heading = own ? `Raw chance${state.prefix ? " after the given beginning" : ""}`
+    const own = state.raw || drawn, whole = wholeChance(found, traceOf(state)), known = whole !== null;
+    const heading = own ? `The model’s own chance${state.prefix ? " after the given beginning" : ""}`
       : known ? "Chance that a reference translation is identical" : "";
     const beside = (one) => times(found[0].log_prob - one.log_prob);
     const likely = (one, i) => own ? chance(Math.exp(one.log_prob)) : i ? beside(one)
-      : known ? chance(one.probability) : "best";
+      : known ? chance(whole) : "best";
     const hypothesis = (one, i) => choice("alternative", i, i === state.alternative, html`<span class="two"><span
       ${inLanguage(state.target)}>${one.text}</span><small>${likely(one, i)}</small></span>`);
     const byChance = [...found.keys()].sort((i, j) => !i || !j ? i - j : found[j].log_prob - found[i].log_prob);

@@ -62,20 +62,32 @@ export function twoModels(context, trace) {
 function drawn({ state, root }, found) {
   const { models, measured, comparisons } = found;
   const made = found.made ||= comparisons.map((one) =>
-    ({ ...one, traces: one.traces.map((record, i) => new Trace(record, measured[i])) }));
+    inChances({ ...one, traces: one.traces.map((record, i) => new Trace(record, measured[i])) }));
   const chosen = state.lab.of === "second" && made.length > 1 ? 1 : 0, one = made[chosen];
   const choice = made.length > 1 && html`<p class="second of">Compare both models on the translation by ${segment(
     "Whose translation", "note", "of", [["first", models[0]], ["second", models[1]]], chosen ? "second" : "first")}</p>`;
-  return html`${texts(found, made)}<p class="fine">${CHANCES}</p><p class="verdict">${wordsSentence(models, made)}</p>
+  return html`${texts(found, made)}<p class="fine">${chancesNote(models, one)}</p><p class="verdict">${wordsSentence(models, made)}</p>
     ${choice}<p class="verdict">${chanceSentence(models, one)} ${wholeSentence(models, one)}</p>
     <h2>Where their heads look</h2><p class="verdict">${whereSentence(models, one)}</p><p class="fine">${HEADS}</p>
     ${one.heads.length ? pairs(state, root, models, one) : ""}`;
 }
 
-const CHANCES = `Below each word are its chances in the two models, given the words before it. They are raw chances, not
-  calibrated.`;
+// What the chances are of; a model without a calibration has only its own.
+function chancesNote(models, { traces }) {
+  const own = models.filter((_, i) => !traces[i].record.calibrated);
+  return html`Below each word are its chances in the two models, given the words before it.${
+    own.length > 0 && html` The chances of ${listed(own, (name) => name, " and ")} are not calibrated.`}`;
+}
 const HEADS = `The order of the heads in a layer has no meaning. Each head is matched with the head of the other model
   whose map of this translation is most similar. One sentence is little evidence about a head.`;
+
+// The chances of the words, and of the whole, as the page shows them: calibrated.
+function inChances(one) {
+  const chanceIn = (i, number) => one.traces[i].chance(one.traces[i].words("target").find(({ word }) => word === number));
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  return { ...one, log_probs: one.traces.map(({ shown, record }) => sum(shown.log_probs.slice(record.given))),
+    words: one.words.map((word) => ({ ...word, first: chanceIn(0, word.number), second: chanceIn(1, word.number) })) };
+}
 
 // --- the two translations, with the chances of their words
 

@@ -1,5 +1,6 @@
 // The chosen word: the heads that matter for it, what else could have been written, which words mattered.
 
+import { RULES } from "../data.js";
 import { flipOf } from "../common/flips.js";
 import { headRow } from "./heads.js";
 import { inLanguage } from "../common/languages.js";
@@ -26,7 +27,7 @@ export function wordPanel(state, settings) {
     <span class="stepper">${step(-1, "back", "Previous word", "Previous word (,)", "left")}${
       step(1, "on", "Next word", "Next word (.)", "right")}</span></div>
     ${heads(state, trace, unit)}
-    <h3>Other possible words ${about(chanceTip(trace, unit))}</h3>
+    <h3>Other possible words ${about(chanceTip(trace))}</h3>
     ${candidates(state, trace, unit, settings)}
     ${rests(state, trace, unit, settings)}`;
 }
@@ -36,8 +37,8 @@ export function wordPanel(state, settings) {
 const headsTip = (trace, unit) => html`“Looked at” shows where a head looked. “Head off” shows what it was needed for:
   each head in turn gives ${averageOf(trace)} instead of its output. The figure is then the chance of the whole word,
   ↓ lower or ↑ higher than with all heads (${chance(trace.chance(unit))}). If the model writes another word, that word
-  is shown. A head matters if switching it off at least halves or doubles the odds of the word, or changes the word.
-  Changes above 99.5% or below 0.1% do not count.`;
+  is shown. A head matters if the model writes another word without it, or if the chance of the word falls by at least
+  ${Math.round(100 * RULES.MATTERS)} percentage points.`;
 
 function heads(state, trace, unit) {
   const piece = unit.pieces[0], [, target] = trace.languages;
@@ -79,11 +80,9 @@ const stays = (effects) => `is ${chanceRange(effects)}`;
 
 // --- what else could have been written
 
-function chanceTip(trace, unit) {
-  const raw = (100 * trace.chance(unit, trace.record)).toFixed(1);
-  const smoothing = trace.record.calibrated ? html`Label smoothing in training lowers every raw chance.
-    The chances shown here undo this. The raw chance is ${raw}%.<br>Sampling uses the raw chances.`
-    : "This model has not been calibrated.";
+function chanceTip(trace) {
+  const smoothing = trace.record.calibrated ? html`It is calibrated on tokens: of those with a chance of 80%, about 80%
+    agree with a reference.` : "This model has not been calibrated.";
   return html`This is the model’s chance of writing each word at this point: the product over the tokens of the word. ${
     smoothing} Temperature acts on the first token.`;
 }
@@ -91,15 +90,16 @@ function chanceTip(trace, unit) {
 // [{ text, p, chosen, whole }], likeliest first after the chosen one.  What is not `whole` is the beginning of a word: it
 // may go on in several ways, or its end was not asked for.
 function choices(trace, unit, temperature, raw) {
-  const { record } = trace, step = unit.pieces[0], shown = raw ? record : trace.shown;
-  const at = record.temperatures?.indexOf(temperature) ?? -1, isRaw = raw || !record.calibrated;
+  const { record } = trace, step = unit.pieces[0], isOwn = raw || temperature !== 1;
+  const shown = isOwn ? record : trace.shown, isRaw = isOwn || !record.calibrated;
+  const at = record.temperatures?.indexOf(temperature) ?? -1;
   const logOf = (i) => isRaw ? record.top[step][i].log_prob : record.calibrated.top[step][i], best = logOf(0);
   const warm = (log) => temperature === 1 || at < 0 ? Math.exp(log)
     : Math.exp((log - best) / temperature - record.log_sums[step][at]);
   const ends = trace.evidence?.ends?.[unit.word] ?? 1;
   const own = { text: unit.label, chosen: true, whole: ends > 0.98,
     p: trace.chance(unit, shown) / Math.exp(shown.log_probs[step]) * warm(shown.log_probs[step]) };
-  const spelt = !raw && unit.word !== null && trace.evidence?.candidates[unit.word];
+  const spelt = !isOwn && unit.word !== null && trace.evidence?.candidates[unit.word];
   const bySpelling = (one) => ({ text: bare(one.text), whole: one.whole,
     p: one.probability / one.first * warm(Math.log(Math.max(one.first, 1e-12))) });
   const others = spelt ? spelt.map(bySpelling)
@@ -128,7 +128,9 @@ function candidates(state, trace, unit, settings) {
     shown.map((one) => one.chosen || isSame(one) || !can ? html`<div class="${one.chosen ? "chosen" : "plain"}"
       data-says="candidate">${row(one)}</div>`
       : button(one))}<div class="rest" data-says="rest"><span>others</span> ${bar(rest)}</div></div>
-    ${slider(trace.record.temperatures || [], state.temperature)}`;
+    ${trace.record.calibrated && (state.raw || state.temperature !== 1) && html`<p class="fine">Not calibrated: the
+      model’s own chances, from which sampling draws.</p>`}${
+    slider(trace.record.temperatures || [], state.temperature)}`;
 }
 
 const slider = (scale, temperature) => scale.length > 0 && slide("Temperature", scale.length - 1,
@@ -151,11 +153,11 @@ function rests(state, trace, unit, settings) {
   const alike = (word) => trace.words("source").filter((one) => one.text === word.text);
   const name = ({ word }) => html`${quoted(word.text, source)}${alike(word).length > 1
     ? ` (${nth(alike(word).indexOf(word) + 1)})` : ""}`;
-  const moves = (effect) => `${effect.drop > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
+  const moves = (effect) => `${effect.fall > 0 ? "falls" : "rises"} to ${chance(effect.chance)}`;
   const one = (effect) => html`${moves(effect)} without ${name(effect)}`;
   if (twin) {
     const result = twin.instead === ENDS ? ENDS : twin.instead ? html`the word becomes ${quoted(twin.instead, target)}`
-      : twin.drop === undefined ? "the word stays the same"
+      : twin.fall === undefined ? "the word stays the same"
       : `its chance ${matters(twin) ? moves(twin) : stays([twin])}`;
     said.push(["twin", html`With <b>${quoted(twin.other, source)}</b> instead of ${
       quoted(twin.own, source)}, ${result}.`]);

@@ -12,6 +12,8 @@ import { switchActions, switchOff } from "./switch_off.js";
 import { tree } from "./beam_tree.js";
 import { whatIf } from "./what_if.js";
 
+const OWN = `Shows “Other possible words” and the alternatives with the model’s own chances, from which sampling draws.
+  Everywhere else, chances are calibrated.`;
 const TOOLS = { off: switchOff, what: whatIf, row: arithmetic, layers, tree, alike };
 
 export function dock(state, settings) {
@@ -19,7 +21,9 @@ export function dock(state, settings) {
   return html`${learnBar(state, settings)}<span class="vr"></span><div class="lab" role="toolbar"
     aria-label="Lab"><b>Lab</b>${Object.entries(TOOLS).map(([id, tool]) => html`<button data-do="lab" data-value="${id}"
     data-k="lab-${id}" aria-expanded="${state.drawer === id}"
-    ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}</div>`;
+    ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}${
+    traceOf(state).record.calibrated && html`<label class="second" ${tipped(OWN)}><input type="checkbox"
+    data-toggle="raw" data-k="raw" ${state.raw ? html`checked` : ""}> The model’s own chances</label>`}</div>`;
 }
 
 export function dockActions(context) {

@@ -31,5 +31,5 @@ function words({ top, ranks, log_probs: logProbs }, trace, piece) {
   const head = html`<th scope="col">written</th>${trace.units("target", "tokens").map(column)}`;
   return html`${table("Layer by layer", head, top.map(row))}
     <p class="fine">Bold cells show the token that was written. Only the last layer is trained to predict tokens
-    directly. The chances are raw, not calibrated.</p>`;
+    directly${trace.record.calibrated ? ", and the calibration of the chances was measured for it alone" : ""}.</p>`;
 }

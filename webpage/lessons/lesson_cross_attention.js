@@ -4,12 +4,12 @@ import { css, inkOn, shade } from "../common/colour.js";
 import { best, buttons, figure, picture, text } from "./lesson_parts.js";
 import { atLeast, part } from "./lesson_row.js";
 import { traceIn } from "./lesson_trace.js";
-import { changed, html, isNarrow } from "../common/markup.js";
+import { matters } from "../common/effects.js";
+import { changed, html, isNarrow, listed } from "../common/markup.js";
 import { KINDS } from "../common/trace.js";
 import { chance } from "../common/wording.js";
 
 const EXAMPLE = 5;  // the number of *traversé* among the French words
-const LOST = 0.1;  // of the chance: less than this is not worth a word
 const SHOWN = 0.1;  // a share that is written in its cell
 const BANKS = ["The girl looked at the bank because it was muddy.",
   "The girl looked at the bank because it was closed."];
@@ -27,17 +27,20 @@ function seen({ word: number }, look) {
   const counts = english.map((_, i) => tops.filter((one) => one === i).length);
   const worst = english.filter(({ without }) => without).sort((a, b) => a.without.chance - b.without.chance)[0];
   const most = best(counts);
-  return { written, unit, heads, english, most, count: counts[most], worst, whole: trace.chance(unit) };
+  const words = english.filter((_, i) => counts[i] === counts[most]).map(({ label }) => html`<i>${label}</i>`);
+  const looked = html`<b>${counts[most]}</b> of ${heads.length} heads look most at ${
+    words.length > 1 ? html`each of ${listed(words, (one) => one, " and ")}` : words}`;
+  return { written, unit, heads, english, most, looked, worst, whole: trace.chance(unit) };
 }
 
 // What is written for *bank* in each of BANKS, and how similar its two lists are at first and after the encoder.
-function banks([{ distances }, { translations }]) {
-  const texts = translations.map(({ hypotheses: [one] }) => one.text), similar = distances["0 1"].map((one) => 1 - one);
+function banks([{ distances, read }, { translations }]) {
+  const texts = translations.map(({ hypotheses: [one] }) => one.text), pair = "0 1";
   const own = texts.map((one, i) => {
     const [{ start, end } = { start: 0, end: one.length }] = changed(texts[1 - i], one);
     return one.slice(start, end);
   });
-  return { own, first: similar[0], last: similar.at(-1) };
+  return { own, first: 1 - distances[pair][0], last: 1 - read[pair] };
 }
 
 export const crossAttention = {
@@ -51,7 +54,7 @@ export const crossAttention = {
     return buttons("The French word being written", "word", written.map((one) => [one.word, one.text]), unit.word);
   },
   picture(state, [look], lesson, theme) {
-    const { unit, heads, english, most, worst, whole } = seen(state, look), narrow = isNarrow();
+    const { unit, heads, english, most, worst } = seen(state, look), narrow = isNarrow();
     const at = { left: narrow ? 66 : 88, cell: narrow ? 21 : 50, row: narrow ? 19 : 25, top: 46, narrow };
     const after = at.left + heads.length * at.cell + (narrow ? 8 : 18), down = (i) => at.top + (i + 0.66) * at.row;
     const names = heads.map(({ layer, head }, h) => html`${head ? "" : text(at.left + h * at.cell, 14,
@@ -59,7 +62,7 @@ export const crossAttention = {
       narrow ? head + 1 : `head ${head + 1}`, { anchor: "middle", how: "soft" })}`);
     const lines = english.map(({ label, shares, without }, i) => html`${text(at.left - 8, down(i), label,
       { anchor: "end", how: i === most ? "bold" : "" })}${shares.map((share, h) => cell(share, h, i, at, theme))}${
-      without ? outcome(without, after, down(i), { narrow, whole, isWorst: english[i] === worst })
+      without ? outcome(without, after, down(i), { narrow, isWorst: english[i] === worst })
         : text(after, down(i), "not a word", { how: "soft" })}`);
     return html`${picture(`The share of each head on each English word while ${unit.text} is written`,
       at.top + english.length * at.row + 4, [names, lines,
@@ -70,10 +73,8 @@ export const crossAttention = {
       mark after the last word, and it is never erased.</p>`;
   },
   says(state, [look]) {
-    const { unit, heads, english, most, count, worst: { label, without }, whole } = seen(state, look);
-    const own = html`<i>${unit.text}</i>`, isLost = whole - without.chance > LOST;
-    return html`While ${own} is written, <b>${count}</b> of ${heads.length} heads look most at
-      <i>${english[most].label}</i>. ${isLost ? html`If <i>${label}</i> is erased, the chance of ${own} goes from
+    const { unit, looked, worst: { label, without }, whole } = seen(state, look), own = html`<i>${unit.text}</i>`;
+    return html`While ${own} is written, ${looked}. ${matters(without) ? html`If <i>${label}</i> is erased, the chance of ${own} goes from
         <b>${chance(whole)}</b> to <b>${chance(without.chance)}</b>${without.instead ? html`, and
           <i>${without.instead}</i> is written instead` : ""}.`
       : html`Without any one of the English words, the chance of ${own} is still <b>${atLeast(without.chance)}</b>.
@@ -90,14 +91,13 @@ export const crossAttention = {
       const { own, first, last } = banks(answers);
       return html`The encoder has attention of its own. It adds information about the whole sentence to each word’s
         vector. Before the encoder, the two vectors of <i>bank</i> have a similarity of <b>${figure(first, 3)}</b>. After
-        its last layer, it is <b>${figure(last, 3)}</b>, and cross-attention reads these vectors. The French is
+        its last layer and the norm that follows, it is <b>${figure(last, 3)}</b>. Cross-attention reads these vectors. The French is
         <i>${own[0]}</i> for the first sentence and <i>${own[1]}</i> for the second.`;
     },
   },
   short(state, [look], { result: { right } }) {
-    const { unit, heads, english, most, count } = seen(state, look);
-    return html`While <i>${unit.text}</i> is written, ${count} of ${heads.length} heads look most at
-      <i>${english[most].label}</i>. With the French so far alone,
+    const { unit, looked } = seen(state, look);
+    return html`While <i>${unit.text}</i> is written, ${looked}. With the French so far alone,
       ${part(right["prefix alone"].value)} of the words are right. With the English too,
       ${part(right.unchanged.value)} are right. The result is a score for every word of the vocabulary. How do these
       scores become one word?`;
@@ -112,8 +112,8 @@ function cell(share, h, i, { left, top, cell: wide, row, narrow }, theme) {
 }
 
 // The chance of the French word without an English one, and what would be written instead.
-function outcome({ chance: p, instead }, x, y, { narrow, whole, isWorst }) {
-  const isLost = whole - p > LOST;
+function outcome(effect, x, y, { narrow, isWorst }) {
+  const { chance: p, instead } = effect, isLost = matters(effect);
   return html`${text(x, y, chance(p), { how: !isLost ? "soft" : isWorst ? "bold" : "" })}${
     instead ? text(x + (narrow ? 42 : 78), y, narrow ? instead : `${instead} is written instead`, { how: "slanted" })
       : ""}`;

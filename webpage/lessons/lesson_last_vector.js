@@ -57,8 +57,8 @@ export const lastVector = {
       stages.map((stage) => text(x(stage), 20, title(stage), { how: "bold" }))}${
       steps.map((one, i) => stages.map((stage) => cell(one, stage, TOP + (i + .7) * height)))}`)}
       <p class="more fine">Each row is a step. Green field: the word that is written next. Grey word: the word just read.
-      Only the last layer was trained to be read like this. These chances are raw. <i>Explore</i> shows calibrated
-      chances.</p>`;
+      Only the last layer was trained to be read like this, and the calibration of the chances was measured for it
+      alone.</p>`;
   },
   says(state, answers, { result }) {
     const steps = stepsOf(answers), layer = layerOf(state, answers);

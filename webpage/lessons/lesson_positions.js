@@ -41,7 +41,8 @@ export const positions = {
       top + 30 + steps.length * high, html`${
         text(0, 16, on ? "what is added at each position" : "nothing is added", { how: "soft" })}${
         strips(places, { y: 24, most: 1, height: row, left: LEFT, theme })}${pairs(steps, top + 14, high)}`)}${
-      legend([["blue", "goat chased wolf"], ["orange", "wolf chased goat"]])}`;
+      legend([["blue", "goat chased wolf"], ["orange", "wolf chased goat"]])}${
+      !on && html`<p class="more fine">The calibration of the chances was measured with positions.</p>`}`;
   },
 
   says({ on }, answers) {

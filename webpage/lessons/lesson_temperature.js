@@ -17,11 +17,11 @@ const warmthOf = (stop) => 2 ** (stop / EACH);
 const written = (warmth) => String(+warmth.toFixed(2));
 
 // At a temperature: the two likeliest words of the step, all others together, and of these the next likeliest, each
-// { label, score, share, said }.  Scores are log-chances less that of the best; the first three shares, as they are
-// said, sum to 100%.
+// { label, score, share, said }.  Scores are the model's own, less that of the best, for a temperature divides these; the
+// first three shares, as they are said, sum to 100%.
 function sharesAt(answer, warmth) {
   const trace = traceIn(answer), { record } = trace, step = stepOf(trace, "elle"), top = record.top[step];
-  const logs = record.calibrated?.top[step] ?? top.map((one) => one.log_prob);
+  const logs = top.map((one) => one.log_prob);
   const total = record.log_sums[step][record.temperatures.findIndex((one) => Math.abs(one - warmth) < 1e-6)];
   const wordAt = (one, i) => ({ label: bare(one.text), score: logs[i] - logs[0],
     share: Math.exp((logs[i] - logs[0]) / warmth - total) });
@@ -31,6 +31,14 @@ function sharesAt(answer, warmth) {
   const others = { label: "all others", score: null, share: rest,
     valueText: rest < 0.01 ? chance(rest) : `${100 - whole(first) - whole(second)}%` };
   return [first, second, others, ...next.map((one) => ({ ...one, label: `└ ${one.label}`, isPart: true }))];
+}
+
+// How the shares, from which sampling draws, differ from the chances of the other pages.
+function calibratedIn(answer) {
+  const trace = traceIn(answer);
+  return trace.record.calibrated && html`Sampling draws by these shares. They are not calibrated: in training, a part of
+    every share went to all other words. Calibrated, the chance of <i>elle</i> is ${
+    chance(trace.chance(trace.unitAt("target", stepOf(trace, "elle"))))}.`;
 }
 
 // Columns: the score, the score divided, the share at temperature 1, the share now.
@@ -81,11 +89,11 @@ export const temperature = {
       legend([["orange", "variety: how many samples of a sentence differ"],
         ["green", "quality: agreement with a correct translation (chrF)"]])}</div>` : ""}
       <p class="more fine">Only differences between scores count, so the best score is shown as 0. The rows with └ are
-      part of “all others”.</p>`;
+      part of “all others”. ${calibratedIn(answer)}</p>`;
   },
   says({ stop }, [answer]) {
     const [first, second, others] = sharesAt(answer, warmthOf(stop));
-    return html`At temperature <b>${written(warmthOf(stop))}</b>, <i>${first.label}</i> has <b>${
+    return html`At temperature <b>${written(warmthOf(stop))}</b>, <i>${first.label}</i> has a share of <b>${
       chance(first.share)}</b> and <i>${second.label}</i> has <b>${chance(second.share)}</b>. All other words together
       have ${others.valueText}. <i>${first.label}</i> stays first: it is ${
       figure(first.share / second.share)} times as likely as <i>${second.label}</i>.`;

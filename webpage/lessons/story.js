@@ -106,7 +106,7 @@ function whole(scene, context) {
     event.stopPropagation();  // the page's machine is another
     own.actions[control.dataset.do](control);
   });
-  const request = context.ask("look", { ...CAT, model, maps: KINDS }, signal).then(({ traces: [one], measured }) => {
+  const request = context.ask("look", { ...CAT, model, maps: KINDS, evidence: true }, signal).then(({ traces: [one], measured }) => {
     own.state.traces = [new Trace(one, measured)];
   });
   context.ask(route, { ...CAT, model, ...body }, signal)

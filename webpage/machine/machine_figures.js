@@ -27,9 +27,3 @@ export function percents(shares) {
 
 // So many decimals that the largest of these figures has two digits.
 export const digitsFor = (values) => Math.max(...values.map(Math.abs)) < 0.5 ? 2 : 1;
-
-// e to a power, to three digits.
-export const factor = (power) => {
-  const value = Math.exp(power);
-  return value >= 100 ? Math.round(+value.toPrecision(3)).toLocaleString("en-GB") : String(+value.toPrecision(3));
-};

@@ -171,7 +171,7 @@ function ofWord({ top, ranks, log_probs: logProbs }, { data: { step }, trace }) 
   return html`<p class="say" data-says="machine-lens">If layer 1 were the last, the likeliest token here would
     be ${first}. ${own} ${last + 1 === ranks.length ? "does not rank first after the last layer"
     : `ranks first from layer ${last + 2} on`}.</p>${scrollable("Layer by layer", html`<table
-    class="most"><thead><tr><td></td><th scope="col">likeliest tokens <small>raw chances</small></th><th scope="col"
+    class="most"><thead><tr><td></td><th scope="col">likeliest tokens</th><th scope="col"
     class="figure">chance of ${own}</th><th scope="col" class="figure">its rank</th></tr></thead><tbody>${
     top.map(row)}</tbody></table>`)}`;
 }

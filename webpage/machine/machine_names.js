@@ -1,5 +1,6 @@
 // What the machine's words, blocks and heads are called, and where a head looks.
 
+import { LOOKED } from "./machine_layout.js";
 import { html } from "../common/markup.js";
 import { bare } from "../common/trace.js";
 import { direction, placeOf, quoted } from "../common/wording.js";
@@ -50,8 +51,8 @@ export function mostSeen(trace, head, row) {
 // A head by what it does at this step: "that looks back at chat".
 export function headWords(head, { step }, trace) {
   if (head.kind === "encoder") return html`within the source (${placeOf(head)})`;
-  const [column] = mostSeen(trace, head, step), looks = head.kind === "decoder" ? "looks back at" : "looks at";
-  return html`that ${looks} ${columnName(trace, head.kind, column)} (${placeOf(head)})`;
+  const [column, share] = mostSeen(trace, head, step), looks = head.kind === "decoder" ? "looks back at" : "looks at";
+  return html`that ${looks} ${share < LOOKED ? "many words" : columnName(trace, head.kind, column)} (${placeOf(head)})`;
 }
 export const leadOf = (data, trace) =>
   html`the lead of ${writtenWord(trace, data.step)} over ${runnerUp(data, trace)}`;

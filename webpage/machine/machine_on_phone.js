@@ -43,7 +43,7 @@ function grouped(blocks, drawn) {
 
 // --- the words that are read
 
-function read({ data, trace, state, sums: { source, blocks: all, read: { blocks } } }) {
+function read({ data, trace, state, sums: { source, blocks: all, read: { blocks, start, constant } } }) {
   const names = namesOf(trace, "source"), strips = data.strips.source, [from] = trace.languages;
   const taken = sumOf(all.filter(({ kind }) => kind === "cross").map((one) => one.figure));
   const most = Math.max(1e-6, ...strips.flat().map(Math.abs));
@@ -56,14 +56,16 @@ function read({ data, trace, state, sums: { source, blocks: all, read: { blocks 
   };
   const block = ({ kind, layer, value }) => html`<li>${opener(`${kind}.${layer}`, html`<span>${
     blockName(kind, trace)}<small>${FAMILY[kind]} · layer ${layer + 1}</small></span>${figure(kind, value)}`)}</li>`;
-  const own = html`<li><span class="t-block"><span>The words themselves<small>embedding, position,
-    biases</small></span>${figure("encoder", restOf(taken, blocks.map(({ value }) => value)))}</span></li>`;
+  const own = sumOf([...start, ...constant]), rest = restOf(taken, [own, ...blocks.map(({ value }) => value)]);
+  const line = (name, about, value) => html`<li><span class="t-block"><span>${name}<small>${about}</small></span>${
+    figure("encoder", value)}</span></li>`;
   return card(html`1 Read the ${language(from, "source")}`, html`Encoder: ${
     blocks.length / 2} layers. A thicker line means that more is taken from the word.`, html`<ul class="taken"
       data-area="words memory">${
     names.map(row)}</ul><p class="second">Looking at ${language(from, "the source")} adds ${
-    signed(taken)}. These are its parts:</p><ul class="gates" data-area="encoder">${own}${
-    grouped(blocks, blocks.map(block))}</ul>`);
+    signed(taken)}. These are its parts:</p><ul class="gates" data-area="encoder">${
+    line("The words themselves", "embedding, position, biases", own)}${grouped(blocks, blocks.map(block))}${
+    rest !== 0 && line("The rest", "biases of cross-attention, rounding", rest)}</ul>`);
 }
 
 // --- the word that is written: its vector runs down, and every block adds to it

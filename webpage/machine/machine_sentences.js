@@ -3,11 +3,12 @@
 
 import { language, inLanguage } from "../common/languages.js";
 import { html, listed } from "../common/markup.js";
-import { factor, largestAt, plain, signed, sumOf } from "./machine_figures.js";
-import { goal, leadOf, mostSeen, readWord, runnerUp, sourceWord, writtenWord } from "./machine_names.js";
-import { blockOf, decisive, withoutBlock } from "./machine_sums.js";
+import { largestAt, plain, signed, sumOf } from "./machine_figures.js";
+import { goal, headWords, leadOf, mostSeen, readWord, runnerUp, sourceWord, writtenWord } from "./machine_names.js";
+import { LOOKED } from "./machine_layout.js";
+import { blockOf, mostOf, withoutBlock } from "./machine_sums.js";
 import { bare } from "../common/trace.js";
-import { capital, chance, count, percent, placeOf } from "../common/wording.js";
+import { becomes, capital, chance, chanceRange, count, percent, placeOf, quoted } from "../common/wording.js";
 
 const MENTIONED = 0.5;  // points from which a part is named
 
@@ -25,31 +26,39 @@ const figure = (value) => html`<b>${signed(value)}</b>`;
 
 export function carried(f, data, trace) {
   const alone = f.blocks.filter((one) => one.kind === "feed_forward");
-  const parts = [
-    ...alone.map(({ layer, value }) => [value, html`feed-forward layer ${layer + 1}`]),
-    ...f.source.map((value, i) => [value, html`${reads(trace)} ${sourceWord(trace, i)}`]),
-    ...f.inputs.map((value, j) => [value, html`${writes(trace)} ${readWord(trace, j)}`]),
-    [f.own.value, html`${writes(trace)} ${readWord(trace, data.step)} itself`],
-  ].filter(([value]) => value >= MENTIONED).sort((a, b) => b[0] - a[0]).slice(0, 3);
-  if (!parts.length) return html`No single part adds much. Many small parts add up.`;
-  const last = parts.pop()[1], rest = parts.map((one) => one[1]);
-  return html`Most comes from ${rest.length ? html`${listed(rest, (one) => one)} and ` : ""}${last}.`;
+  const { most, isMost, against } = mostOf([
+    ...alone.map(({ layer, value }) => ({ value, name: html`feed-forward layer ${layer + 1}` })),
+    ...f.source.map((value, i) => ({ value, name: html`${reads(trace)} ${sourceWord(trace, i)}` })),
+    ...f.inputs.map((value, j) => ({ value, name: html`${writes(trace)} ${readWord(trace, j)}` })),
+    { value: f.own.value, name: html`${writes(trace)} ${readWord(trace, data.step)} itself` },
+  ], { least: MENTIONED });
+  const counts = against && html` Against it counts above all ${against.name}: ${figure(against.value)}.`;
+  if (!most.length) return html`No single part adds much. Many small parts add up.${counts}`;
+  const last = most.at(-1).name, rest = most.slice(0, -1);
+  const all = html`${rest.length > 0 && html`${listed(rest, ({ name }) => name)} and `}${last}`;
+  return html`${isMost ? "Most of what adds to it comes" : most.length > 1 ? "The largest parts come"
+    : "The largest part comes"} from ${all}.${counts}`;
 }
 
-// What becomes of the word's lead without the head that it depends on most; and how that head does it.  Figures on the
-// lead's scale belong to the view that counts the lead.
+// What becomes of the word without the head that matters most for it, and how that head does it.  The same effects
+// decide this as in Explore; figures on the lead's scale belong to the view that counts the lead.
 export function effect({ mode }, data, trace) {
-  const head = decisive(data), [word, runner] = [writtenWord(trace, data.step), runnerUp(data, trace)];
-  if (!head) return html`The heads were not switched off here, because that would take too long.`;
-  if (data.margin <= 0) return html`The model itself prefers ${runner}, which leads ${word} by ${plain(-data.margin)}.`;
-  if (head.margin > data.margin / 2) return html`No single head decides between ${word} and ${
-    runner}. With any one head off, ${word} still leads ${runner} by at least ${plain(head.margin, data.margin < MENTIONED ? 2 : 1)}.`;
-  const digits = data.margin < MENTIONED ? 2 : 1;
-  const falls = html`falls from ${plain(data.margin, digits)} to ${plain(head.margin, digits)}`;
-  const becomes = head.margin < 0 ? html`${runner} would be ahead. The lead of ${word} ${falls}`
-    : html`the lead of ${word} over ${runner} ${falls}`;
-  return html`Without the head that ${looks(head, data, trace)}, ${becomes}.${steering(mode, head, data, trace)}`;
+  const { step, margin } = data, [word, runner] = [writtenWord(trace, step), runnerUp(data, trace)];
+  if (!trace.effectsKnown) return trace.evidence ? html`The heads were not switched off here, because that would take
+    too long.` : html`Which heads matter is not known yet.`;
+  const own = quoted(trace.unitAt("target", step).label, trace.languages[1]), [head] = trace.mattering(step);
+  const behind = margin <= 0 && html`The model itself prefers ${runner}, which leads ${word} by ${plain(-margin)}. `;
+  const without = mode === "over" && !behind ? data.without : null;
+  if (!head) return html`${behind}No head matters alone for ${own}: with any one of the ${
+    trace.heads.length} heads off, its chance is ${chanceRange(trace.effects(step))}.${without
+      && html` The lead of ${word} over ${runner} is then at least ${lead(leastOf(without), margin)}.`}`;
+  const off = without?.heads.find((one) => isSame(one, head));
+  return html`${behind}Without the head ${headWords(head, { step: head.kind === "encoder" ? step : head.step }, trace)}, ${
+    becomes(trace, step, head)}.${off && html` The lead of ${word} over ${runner} goes from ${
+    lead(margin, margin)} to ${lead(off.margin, margin)}.`}${steering(mode, head, data, trace)}`;
 }
+const lead = (value, margin) => plain(value, margin < MENTIONED ? 2 : 1);
+const leastOf = ({ heads }) => Math.min(...heads.map((one) => one.margin));
 const looks = (head, data, trace) => {
   if (head.kind === "encoder") return html`mixes ${readName(trace)} words (${placeOf(head)})`;
   const [column] = mostSeen(trace, head, data.step);
@@ -117,20 +126,26 @@ export const fold = (f, data, trace, { from, to, value }) => html`${to > from ? 
   : `Layer ${from + 1} adds`} only ${figure(value)} to ${goal(f, data, trace)}, and ${to > from ? "are" : "is"} folded.
   Select to unfold.`;
 
-// One word's way through one attention block.
+// One word's way through one attention block: with the heads that most of it came through, if they are one or two.
 export function strand(f, data, trace, kind, layer, i) {
-  const shares = f.heads[kind][layer].map((_, head) =>
-    trace.map({ kind, layer, head }, { unit: "tokens" }).at[data.step][i] ?? 0);
-  const head = shares.indexOf(Math.max(...shares)), isLast = kind === "decoder" && i === data.step;
+  const shares = sharesOf(trace, kind, layer, data.step, i), value = f[kind][layer][i];
+  const { most, isMost } = mostOf(data.parts[f.mode][kind][layer].map((one, head) =>
+    ({ value: Math.sign(value) * one[i], head })), { most: 2, all: Math.abs(value) });
+  const isLast = kind === "decoder" && i === data.step, back = kind === "cross" ? "at" : "back at";
   const name = kind === "cross" ? sourceWord(trace, i) : readWord(trace, i);
-  return html`Layer ${layer + 1} looked ${kind === "cross" ? "at" : "back at"} ${name}${isLast && ", the last word,"}
-    (head ${head + 1}: ${percent(shares[head])}). This adds ${figure(f[kind][layer][i])} to ${goal(f, data, trace)}.`;
+  const head = ({ head: n }) => html`${most.length > 1 ? "" : "head "}${n + 1}: ${percent(shares[n])}`;
+  return html`Layer ${layer + 1} ${looked(shares)} ${back} ${name}${isLast && ", the last word,"}${isMost
+    && html` (${most.length > 1 && "heads "}${listed(most, head)})`}. This adds ${figure(value)} to ${goal(f, data, trace)}.`;
 }
 export function mixing(f, data, trace, layer, to, from) {
-  const value = f.read.attention[layer][to][from];
-  return html`In layer ${layer + 1}, ${sourceWord(trace, to)} looked at ${sourceWord(trace, from)}. What was taken from
-    there adds ${figure(value)} to ${goal(f, data, trace)}.`;
+  const shares = sharesOf(trace, "encoder", layer, to, from);
+  return html`In layer ${layer + 1}, ${sourceWord(trace, to)} ${looked(shares)} at ${sourceWord(trace, from)}. What was
+    taken from there adds ${figure(f.read.attention[layer][to][from])} to ${goal(f, data, trace)}.`;
 }
+// What each head of a layer gives from a row to a column.
+const sharesOf = (trace, kind, layer, row, column) => trace.layers(kind)[layer].map((head) =>
+  trace.map(head, { unit: "tokens" }).at[row][column] ?? 0);
+const looked = (shares) => Math.max(...shares) >= LOOKED ? "looked" : "hardly looked";
 
 // --- the choice
 
@@ -142,9 +157,11 @@ export const candidateName = ({ text }, trace) => text === "</s>" ? html`<i>end<
 export const choice = (data, trace) => html`All ${count(data.vocabulary)} tokens of the model get a score. ${
   writtenWord(trace, data.step)} gets ${plain(data.logit)}, so its chance is ${chance(chanceOf(data, trace))}.${
   data.margin > 0 ? html` It leads ${runnerUp(data, trace)} by ${plain(data.margin)}. ${points(data, trace)}` : ""}`;
-// What a lead means for the chances, of which these are raw.
-export const points = (data, trace) => html`Each point is a factor of 2.7, so ${runnerUp(data, trace)} is <b>${
-  factor(data.margin)}</b> times less likely by the raw chances.`;
+// What a lead means for the chances.
+export function points(data, trace) {
+  const runner = data.top.find((one) => one.id === data.runner.id);
+  return runner && html`So the chance of ${runnerUp(data, trace)} is <b>${chance(runner.chance)}</b>.`;
+}
 export const sumsTo = (f, data, trace) => html`All parts add up to <b>${plain(f.total)}</b>, ${
   goal(f, data, trace)}.`;
 

@@ -65,7 +65,16 @@ export function folded(blocks, layers) {
   return groups;
 }
 
-// The head whose removal leaves the smallest lead; null where heads were not switched off.
-export const decisive = ({ without }) => without?.heads.length
-  ? without.heads.reduce((best, one) => one.margin < best.margin ? one : best) : null;
+// Of parts of a sum, [{ value }, ...], the fewest, and the largest of those that add, which make more than half of `all`
+// that adds; at most so many, and none below `least`.  `isMost`: whether they do; `against`: the part that takes most, if
+// that is more than one of these adds.
+export function mostOf(parts, { most: count = 3, least = 0, all } = {}) {
+  const adding = parts.filter(({ value }) => value > least).sort((a, b) => b.value - a.value), most = [];
+  const half = (all ?? sumOf(parts.map(({ value }) => Math.max(0, value)))) / 2, soFar = () => sumOf(most.map(valueOf));
+  while (most.length < Math.min(count, adding.length) && soFar() <= half) most.push(adding[most.length]);
+  const against = parts.reduce((found, one) => one.value < found.value ? one : found);
+  return { most, isMost: soFar() > half, against: -against.value > (most.at(-1)?.value ?? least) ? against : null };
+}
+const valueOf = ({ value }) => value;
+
 export const withoutBlock = ({ without }, layer) => without?.feed_forward.find((one) => one.layer === layer)?.margin;

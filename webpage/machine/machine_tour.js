@@ -4,7 +4,7 @@
 import { language } from "../common/languages.js";
 import { plain, signed, sumOf } from "./machine_figures.js";
 import { blockName, goalOf, readWord, runnerUp, sourceWord, writtenWord } from "./machine_names.js";
-import { sums } from "./machine_sums.js";
+import { mostOf, sums } from "./machine_sums.js";
 import { html } from "../common/markup.js";
 import { chance } from "../common/wording.js";
 
@@ -19,8 +19,12 @@ export function stops(data, trace, state) {
   const long = (at) => plain(lengths.encoder.at(at)[most]), adds = (value) => html`<b>${signed(value)}</b>`;
   const of = (kind) => f.blocks.filter((one) => one.kind === kind);
   const all = (kind) => sumOf(of(kind).map((one) => one.figure));
-  const named = (values, name) => Math.max(...values) >= NAMED && html` Most comes from ${
-    name(trace, greatest(values))}: ${adds(Math.max(...values))}.`;
+  const named = (values, name) => {
+    const { most: [part], isMost, against } = mostOf(values.map((value, i) => ({ value, i })), { most: 1, least: NAMED });
+    const counts = against && html` Against it counts above all ${name(trace, against.i)}: ${adds(against.value)}.`;
+    return part && html` ${isMost ? "Most of what adds to it" : "The largest part"} comes from ${name(trace, part.i)}: ${
+      adds(part.value)}.${counts}`;
+  };
   const block = of("feed_forward").reduce((best, one) => one.figure > best.figure ? one : best);
   const isLast = step === trace.record.target.length - 1;
   const stop = (title, sentence, ...show) => ({ title, show, text: html`<p data-says="machine-tour">${sentence}</p>` });
