@@ -40,15 +40,14 @@ window.timed = (done, act = () => {}) => new Promise((resolve, reject) => {
   };
   poll();
 });
-window.mapped = () => part(".tgt .w") && part(".grid2, .lined") && !part(".texts.working, .mapbox.stale");
-window.complete = () => mapped() && part(".word .needed");
+window.mapped = () => part(".tgt .w") && part(".grid2, .lined") && !part(".texts.working, .work.stale");
+window.complete = () => mapped() && part(".s2s[data-busy='']");
 """
 OPEN = "timed(complete).then(() => performance.now() - performance.getEntriesByType('navigation')[0].responseEnd)"
 PAINTED = """performance.getEntriesByName('first-contentful-paint')[0].startTime
   - performance.getEntriesByType('navigation')[0].responseEnd"""
 TYPE = """async (text) => {
-  part("[data-do=edit]").click();
-  const before = part(".tgt").textContent, field = part(".field");
+  const before = part(".tgt").textContent, field = part(".texts textarea");
   const fresh = () => part(".tgt").textContent !== before && !part(".texts.working");
   const typed = () => { field.value = text; field.dispatchEvent(new Event("input", { bubbles: true })); };
   const translation = await timed(fresh, typed), maps = translation + await timed(() => fresh() && mapped());
@@ -56,14 +55,14 @@ TYPE = """async (text) => {
 }"""
 NOTHING = "timed(() => true)"
 POINT = """share => {
-  const rows = parts(".mapbox [data-row]"), row = rows[Math.floor(share * rows.length)];
+  const rows = parts(".see [data-row]"), row = rows[Math.floor(share * rows.length)];
   const clientX = row.querySelector(".rl").getBoundingClientRect().right + 5, target = row.querySelector(".cells");
   const event = new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse", clientX });
   return timed(() => part("#s2s-cell")?.closest("[data-row]") === row, () => target.dispatchEvent(event));
 }"""
 CLICK = """share => {
-  const heads = parts(".heads [data-head]:not([aria-pressed=true])"), before = part(".eyebrow").textContent;
-  return timed(() => part(".eyebrow").textContent !== before, () => heads[Math.floor(share * heads.length)].click());
+  const heads = parts(".mini:not(.on)"), before = part(".pin").textContent;
+  return timed(() => part(".pin").textContent !== before, () => heads[Math.floor(share * heads.length)].click());
 }"""
 
 

@@ -21,13 +21,13 @@ from typing import Any
 from _frame import arguments, centiles, end, sentences, show
 from page import LIBRARY, TYPE
 
-REST = 400  # ms
+REST = 500  # ms
 WANTED = {("storybook", "opened"): 1000, ("storybook", "maps"): 100, ("everyday", "maps"): 500,
           ("storybook", "a head off"): 150, ("everyday", "a head off"): 150}
-LAB = "timed(complete, () => part('[data-k=lab-off]').click())"
-OFF = """share => timed(() => part(".drawer .verdict"), () => {
-  part(".drawer [data-do=off-all][data-value='']").click();
-  const heads = parts(".drawer [data-do=off]");
+LAB = "timed(() => part('.bench .sw'), () => { location.hash = 'lab-off'; })"
+OFF = """share => timed(() => part(".bench .verdict"), () => {
+  part(".bench [data-do=off-all][data-value='']").click();
+  const heads = parts(".bench [data-do=off]");
   heads[Math.floor(share * heads.length)].click();
 })"""
 

@@ -2,8 +2,8 @@
 
     python docs/animation.py        it needs Chromium
 
-A sentence is typed and translated, words of the translation are pointed at and one is chosen, and the map moves to it;
-then one word of the sentence changes: il becomes elle, and the head looks at another noun.
+A sentence is typed and translated while it is typed, and words of the translation are pointed at; then one word of the
+sentence changes: il becomes elle, and the same head looks at another noun; last the difference of the two maps.
 """
 
 from __future__ import annotations
@@ -47,36 +47,40 @@ class Film:
 
 def act(film: Film) -> None:
     tab = film.tab
-    tab.get_by_role("button", name="Edit").click()
-    tab.locator(".field").fill("")
+    field = tab.locator(".texts textarea")
+    tab.get_by_role("button", name="Type your own").click()
+    field.fill("")
     film.take(600)
     for start in range(0, len(SENTENCE), 3):
-        tab.locator(".field").press_sequentially(SENTENCE[start : start + 3])
+        field.press_sequentially(SENTENCE[start : start + 3])
         film.take(120)
-    tab.locator(".field").press("Enter")
-    tab.wait_for_function("() => !document.querySelector('.field')")
+    tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('fatigu')")
     tab.wait_for_function(SETTLED)
-    tab.wait_for_timeout(300)
+    tab.mouse.click(1, 1)
+    tab.locator(".mini[data-head='decoder.1.0']").click()
+    tab.mouse.move(1, 1)
+    tab.wait_for_timeout(900)
     film.take(1_200)
     for word in ("chat", "traversé", "rue", "il"):
         tab.locator(".tgt .w", has_text=word).first.hover()
         tab.wait_for_timeout(250)
         film.take(700)
-    tab.locator(".tgt .w", has_text="il").last.click()
-    tab.wait_for_function(SETTLED)
-    head = tab.locator(".thumbs [aria-pressed=true]").get_attribute("data-k")
-    tab.wait_for_timeout(300)
-    film.take(2_000)
-    tab.locator(".flip button", has_text="wide").hover()
+    tab.mouse.move(1, 1)
+    film.take(1_200)
+    wide = tab.get_by_role("radio", name="wide").first
+    wide.hover()
     tab.wait_for_timeout(250)
     film.take(900)
-    tab.locator(".flip button", has_text="wide").click()
+    wide.click()
     tab.wait_for_function("() => document.querySelector('.tgt').innerText.includes('elle')")
     film.take(400)
     tab.wait_for_function(SETTLED)
-    tab.locator(f".thumbs [data-k='{head}']").click()  # the page went to the head that matters most now
     tab.mouse.move(1, 1)
-    tab.wait_for_timeout(300)
+    tab.wait_for_timeout(2_500)
+    film.take(3_500)
+    tab.get_by_role("radio", name="Difference").click()
+    tab.mouse.move(1, 1)
+    tab.wait_for_timeout(900)
     film.take(3_500)
 
 

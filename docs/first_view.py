@@ -30,21 +30,13 @@ SHOWN = 8  # candidates of a step
 
 
 def reply(service: Service, model: str) -> dict[str, Any]:
-    """The answer to the first sentence, its twin beside it, without what the explorer does not draw."""
+    """The answer to the first sentence, without what the explorer does not draw."""
     (text, _), (twin, _), *_ = sentences()
-
-    async def ask(text: str, **more: Any) -> dict[str, Any]:
-        body = LookBody(text=text, source=SOURCE, target=TARGET, model=model, maps=list(KINDS), **more)
-        found: dict[str, Any] = json.loads(await look_reply(service, body, Caller("first view")))
-        return found
-
-    async def both() -> tuple[dict[str, Any], dict[str, Any]]:
-        return await ask(text, evidence=True, others=[twin]), await ask(twin)
-
-    found, other = asyncio.run(both())
-    [found["twin"]] = other["traces"]
+    body = LookBody(text=text, source=SOURCE, target=TARGET, model=model, maps=list(KINDS), evidence=True,
+                    others=[twin])
+    found: dict[str, Any] = json.loads(asyncio.run(look_reply(service, body, Caller("first view"))))
     found["moments"] = curve(service.models[model].folder)
-    for trace in (*found["traces"], found["twin"]):
+    for trace in found["traces"]:
         trace["top"] = [step[:SHOWN] for step in trace["top"]]
         trace["calibrated"]["top"] = [step[:SHOWN] for step in trace["calibrated"]["top"]]
     return found

@@ -24,12 +24,11 @@ from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).resolve().parent
-SHOWN = ":is(.line, .say, .meaning, .word, .pairs, .heads)"
+SHOWN = ".see :is(.mirror, .tgt, .say, .why, .eyebrow, .foot)"
 SETTLED = """() => {
-    const root = document.querySelector('.s2s'), text = (name) => root.querySelector(name).innerText;
-    return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working')
-        && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
-        && root.querySelector('.needed');
+    const root = document.querySelector('.s2s'), shown = (name) => [...root?.querySelectorAll(name) ?? []]
+        .some((one) => one.checkVisibility());
+    return root?.dataset.busy === '' && shown('.grid2, .lined, .tooled') && !shown('.stale');
 }"""
 
 
@@ -91,19 +90,16 @@ def main() -> None:
     with page_of_storybook() as (browser, url), opened(browser, url, width=1440, height=900) as tab:
         first = mark(tab)
         keep(tab, "page.png", first)
-        tab.locator(".flip button", has_text="wide").click()
-        tab.wait_for_function("() => document.querySelector('.word').innerText.startsWith('elle')")
+        tab.get_by_role("radio", name="wide").click()
+        tab.wait_for_function("() => document.querySelector('.why h2').innerText.includes('elle')")
         tab.wait_for_function(SETTLED)
-        tab.locator(".mapbox [data-row]").first.hover()  # ends the note of another map
         tab.mouse.move(1, 1)
         tab.wait_for_timeout(3_000)  # changed words are marked for a moment
         keep(tab, "page-wide.png", first)
-        tab.get_by_role("button", name="What if this head were missing?").click()
-        tab.locator(".verdict").wait_for()
-        tab.mouse.move(1, 1)
-        tab.wait_for_timeout(500)
+        tab.get_by_role("link", name="Lab", exact=True).click()
+        tab.wait_for_timeout(1_000)
         keep(tab, "page-lab.png", first)
-        tab.keyboard.press("Escape")
+        tab.locator(".rail").get_by_role("link", name="Watch it learn").click()
         tab.get_by_role("button", name="Watch it learn").click()
         tab.get_by_role("button", name="Pause").wait_for()
         tab.wait_for_function("() => Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")

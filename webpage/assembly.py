@@ -18,7 +18,7 @@ POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 Texts = Mapping[str, Mapping[str, Any]]  # of each view
 
 WEIGHTS = (400, 700)
-STYLES = ("explorer", "lab", "machine", "machine_inside", "lesson", "narrow")
+STYLES = ("explorer", "see", "lab", "machine", "machine_inside", "lesson", "narrow")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\.{1,2}/(?:\w+/)*(\w+)\.js";$', re.MULTILINE)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)

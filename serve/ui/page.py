@@ -16,6 +16,7 @@ from ...lens.show.trace_page import script
 from ...tokenizer.language_codes import language_name
 from ...translate.translator import Translator
 from ...webpage.assembly import style
+from ...webpage.palette import COLOURS
 from ...webpage_data.example_pairs import SOURCE, TARGET, sentences
 from ..access import AccessControl
 from ..apis.v1 import LookBody
@@ -42,7 +43,7 @@ const theme = document.body.classList.contains("dark") ? "dark" : "light", { css
 const shown = explorer(element.querySelector(".s2s-home"), { ...settings, gradio, css, script, start: { theme } });
 watch("asked", () => {
   const { text, ...languages } = props.asked;
-  shown.open(text, { pinned: false, ...languages });
+  shown.open(text, languages);
 });
 """
 
@@ -76,22 +77,22 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
         add_api(service)  # first, so that its names are free
         if api is None:
             add_ask(service)
-        gr.Markdown(TITLE)
-        with gr.Row():
-            with gr.Column():
+        with gr.Row(elem_classes="s2s-page"):
+            with gr.Column(scale=2, min_width=320):
+                gr.Markdown(TITLE)
                 text = gr.Textbox(start or (first and sentences()[0][0]), label="Text", lines=2,
                                   max_length=service.settings.look_characters, placeholder="Type a text")
                 with gr.Row():
                     source, target = _languages(service, *(pair or (None, None)))
                     button = gr.Button("Translate", variant="primary", min_width=120)
-            with gr.Column():
                 translation = gr.Textbox(first and first["translation"]["text"], label="Translation", lines=2,
                                          interactive=False)
                 if about["pairs"]:
                     gr.Examples([one for one, _ in sentences()], text)
-        explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
-                           apply_default_css=False, css=style() + text_of("gradio.css"), asked=None,
-                           settings={**about, "embedded": True, "models": [], "pairs": [], "text": None})
+            with gr.Column(scale=3, min_width=640):
+                explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
+                                   apply_default_css=False, css=style() + text_of("gradio.css"), asked=None,
+                                   settings={**about, "embedded": True, "models": [], "pairs": [], "text": None})
         given: dict[str, Any] = {"fn": show, "inputs": [text, source, target], "outputs": [translation, explorer],
                                  "queue": False, "show_progress": "hidden", "api_visibility": "private"}
         gr.on([button.click, text.submit], **given)
@@ -110,6 +111,19 @@ def _languages(service: Service, source: str | None, target: str | None) -> tupl
             gr.Dropdown(targets, value=target, label="To", visible=bool(pairs), min_width=120))
 
 
+def _theme() -> gr.themes.Default:
+    """The colours of the explorer, in Gradio's blocks."""
+    light, dark = COLOURS["light"], COLOURS["dark"]
+    parts = {"body_background_fill": "page", "block_background_fill": "card", "body_text_color": "ink",
+             "body_text_color_subdued": "soft", "block_label_text_color": "soft", "block_label_background_fill": "card",
+             "block_title_text_color": "soft", "input_background_fill": "card", "input_border_color": "edge",
+             "input_placeholder_color": "soft", "border_color_primary": "line", "button_primary_background_fill": "ink",
+             "button_primary_background_fill_hover": "soft", "button_primary_text_color": "card",
+             "table_text_color": "ink"}
+    return gr.themes.Default().set(**{part: light[name] for part, name in parts.items()},
+                                   **{f"{part}_dark": dark[name] for part, name in parts.items()})
+
+
 @asynccontextmanager
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
     """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs.
@@ -119,7 +133,8 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
     gr.mount_gradio_app(parent, blocks, PAGE, footer_links=[], run_history=False, ssr_mode=False, show_error=True,
-                        enable_monitoring=False, max_file_size="1mb", mcp_server=find_spec("mcp") is not None)
+                        enable_monitoring=False, max_file_size="1mb", theme=_theme(),
+                        mcp_server=find_spec("mcp") is not None)
     if blocks.mcp_server_obj is not None:
         answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))

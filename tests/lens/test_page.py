@@ -40,13 +40,15 @@ def page(browser, trace, tmp_path):
 def named(tab):
     """Waits until every cell has an element, for which the page takes its time."""
     tab.wait_for_function("""() => document.querySelectorAll(".rows .c").length
-        === document.querySelectorAll(".row .rl").length * document.querySelectorAll(".cols [data-column]").length""")
+        && [...document.querySelectorAll(".grid2")].every((grid) =>
+        grid.querySelectorAll(".rows .c").length === grid.querySelectorAll(".row .rl").length
+        * grid.querySelectorAll(".cols [data-column]").length)""")
 
 
 def lightness(tab):
     """How light the canvas is in the middle of every cell; None where it is transparent."""
     return tab.evaluate("""() => {
-        const canvas = document.querySelector(".rows canvas"), { ends } = document.querySelector(".grid2");
+        const canvas = document.querySelector(".lab .rows canvas"), { ends } = document.querySelector(".lab .grid2");
         const at = (x, y) => canvas.getContext("2d").getImageData(x, y, 1, 1).data;
         return Array.from({ length: canvas.height }, (_, y) => ends.slice(1).map((end, j) => {
             const [red, green, blue, alpha] = at(Math.floor((ends[j] + end) / 2), y);
@@ -67,7 +69,7 @@ def shown(tab):
 
 def test_the_cells_are_the_weights_and_what_is_saved_is_what_is_shown(page, trace, tmp_path):
     for kind in KINDS:
-        page.locator(f'[data-head="{kind}.1.1"]').first.click()
+        page.locator(f'.lab [data-head="{kind}.1.1"]').first.click()
         weights = trace.maps(kind)[1, 1]
         for r, row in enumerate(shown(page)):
             for c, value in enumerate(row):
@@ -78,7 +80,7 @@ def test_the_cells_are_the_weights_and_what_is_saved_is_what_is_shown(page, trac
         assert len(seen) == np.count_nonzero(weights > 0)
         by_weight = [one for _, one in sorted(seen)]
         assert by_weight == sorted(by_weight, reverse=True) and len(set(by_weight)) > 5, "more is darker"
-    page.get_by_role("button", name="Export").click()
+    page.get_by_role("button", name="Save").click()
     with page.expect_download() as saved:
         page.get_by_role("menuitem", name="CSV").click()
     saved.value.save_as(tmp_path / "map.csv")
@@ -94,7 +96,8 @@ def test_every_view_is_shown_by_words(browser, full_trace, tmp_path, view, name,
     wanted = word_map(full_trace, "cross", view=view).maps[2]
     wanted = (wanted[0] if view == "norm" else wanted)[1:]  # the language tag has no row
     with opened(browser, tmp_path / "look.html", full_trace, words=True) as tab:
-        tab.locator('[data-head="cross.2.0"]').first.click()
+        tab.get_by_role("link", name="Lab").click()
+        tab.locator('.lab [data-head="cross.2.0"]').first.click()
         tab.get_by_role("button", name="Show:").click()
         tab.get_by_role("menuitemradio", name=name).click()
         np.testing.assert_allclose(np.array(shown(tab), dtype=float), wanted * scale, atol=0.011 * max(scale, 50))
@@ -103,14 +106,14 @@ def test_every_view_is_shown_by_words(browser, full_trace, tmp_path, view, name,
 def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
     chosen = {"view": "norm", "kind": "decoder", "layer": 0, "head": 1, "words": True, "rows": "reads"}
     with opened(browser, tmp_path / "look.html", full_trace, **chosen) as tab:
-        which = tab.locator(".eyebrow").inner_text()
+        which = tab.locator(".lab .eyebrow").inner_text()
         assert "looks back at" in which and "layer 1, head 2" in which
         assert "weighted by signal" in tab.get_by_role("button", name="Show:").inner_text()
-        assert tab.locator(".rl").first.inner_text() == "start"
+        assert tab.locator(".lab .rl").first.inner_text() == "start"
 
 
 def test_all_heads_of_a_layer_are_overlaid_in_two_clicks(page, trace):
-    page.locator('[data-head="cross.1.0"]').first.click()
+    page.locator('.lab [data-head="cross.1.0"]').first.click()
     page.get_by_role("button", name="Lines", exact=True).click()
     page.get_by_role("button", name="All heads", exact=True).click()
     heads = trace.maps("cross")[1]
@@ -119,7 +122,7 @@ def test_all_heads_of_a_layer_are_overlaid_in_two_clicks(page, trace):
     keys = page.locator(".line-key")
     assert keys.all_inner_texts() == [str(head + 1) for head in range(len(heads))]
     keys.last.click()
-    assert f"layer 2, head {len(heads)}" in page.locator(".eyebrow").inner_text()
+    assert f"layer 2, head {len(heads)}" in page.locator(".lab .eyebrow").inner_text()
     page.get_by_role("button", name="This head").click()
     assert page.locator(".lined path").count() == pytest.approx((heads[-1] >= 0.06).sum(), abs=2)
 
@@ -133,12 +136,13 @@ def test_script_in_a_text_does_not_run_and_letters_beyond_the_basic_plane_stand_
     target = tokenizer.encode_target(attack, language="fr")
     [made] = trace_hypotheses(model, tokenizer, [source], [target[:60]], model_name=attack, source_language="en")
     with opened(browser, tmp_path / "look.html", made, unseen=[Word(attack, 0, 60)]) as tab:
-        tab.locator(".w").first.hover()
-        tab.locator("[data-tip]").first.hover()
+        tab.get_by_role("link", name="See").click()
+        tab.locator(".tgt .w").first.hover()
+        tab.locator(".see [data-tip]").first.hover()
         tab.wait_for_timeout(500)
         assert tab.evaluate("window.hit") is None
-        assert tab.locator(".src").inner_text() == source
-        assert tab.locator(".w[data-side=source]").all_inner_texts() == [word.text for word in made.source_words]
+        assert tab.locator(".see .src").inner_text() == source
+        assert tab.locator(".src .w").all_inner_texts() == [word.text for word in made.source_words]
 
 
 @pytest.mark.parametrize(("language", "text"), [
@@ -154,24 +158,23 @@ def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path,
 
     with opened(browser, tmp_path / "look.html", made, words=True) as tab:
         named(tab)
-        for selector in (".src .w", ".cols [data-column]", "[data-row='1'] .c"):
+        for selector in (".src .w", ".see .cols [data-column]", ".see [data-row='1'] .c"):
             assert across(selector) == sorted(across(selector), reverse=True), selector
         assert across(".tgt .w") == sorted(across(".tgt .w"))
-        assert min(across(".rl")) > max(across(".c")), "the row labels are where reading begins"
-        tab.get_by_role("button", name="Maps", exact=True).click()
+        assert min(across(".see .rl")) > max(across(".see .c")), "the row labels are where reading begins"
+        tab.get_by_role("button", name="Enlarge all heads").click()
         assert "matrix(-1," in tab.locator(".th img").first.evaluate("one => getComputedStyle(one).transform")
-        quoted = tab.locator(".src, .say .seen, .cols [data-column] span, .story .wd")
+        tab.keyboard.press("Escape")
+        quoted = tab.locator(".see :is(.src, .say .seen, .cols [data-column] span, .did b[lang]:not([lang=fr]))")
         assert quoted.count() > 4
         for one in quoted.all():
             assert (one.get_attribute("lang"), one.get_attribute("dir")) == (language, "rtl")
         tab.get_by_role("grid").focus()
         tab.keyboard.press("Control+Home")
         tab.keyboard.press("ArrowLeft")
-        assert tab.locator(".say .seen").inner_text() == made.source_words[1].text
-        tab.locator(".src .w").first.focus()
-        tab.keyboard.press("ArrowLeft")
-        assert tab.evaluate("document.activeElement.textContent") == made.source_words[1].text
-        tab.get_by_role("button", name="Export").click()
+        assert tab.locator(".see .say .seen").inner_text() == made.source_words[1].text
+        tab.get_by_role("link", name="Lab").click()
+        tab.get_by_role("button", name="Save").click()
         with tab.expect_download() as saved:
             tab.get_by_role("menuitem", name="SVG").click()
         cells = re.findall(r'<rect x="(\d+)" y="120"', saved.value.path().read_text(encoding="utf-8"))
@@ -184,7 +187,7 @@ def test_without_gold_links_the_agreement_with_erasure_is_shown(browser, trace, 
     maps = tuple(MapTrust("raw", "predicts", (layer, head), None, tau) for layer in range(3) for head in range(2))
     trust = Trust("own.csv", 300, 301, MapTrust("random", "predicts", (), None, chance), maps[:1], maps)
     with opened(browser, tmp_path / "look.html", replace(trace, trust=trust)) as tab:
-        said = tab.locator("[data-says=agreement]")
+        said = tab.locator(".lab [data-says=agreement]")
         assert " ".join(said.inner_text().split()) == "Agreement with erasure 0.42 (random map 0.00)"
         said.hover()
         tab.get_by_text("0.31 to 0.50").wait_for()

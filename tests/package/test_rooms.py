@@ -23,10 +23,12 @@ WEBPAGE: dict[str, set[str]] = {
     "model": set(),
     "common": set(),
     "answers": {"model"},
-    "lab": {"common"},
+    "maps": {"common"},
+    "lab": {"common", "maps"},
+    "see": {"common", "lab", "maps"},
     "machine": {"common", "lab"},
     "lessons": {"common", "lab", "machine"},
-    "explorer": {"answers", "common", "lab", "lessons", "machine"},
+    "explorer": {"answers", "common", "lab", "lessons", "machine", "maps", "see"},
 }
 DATA = "webpage/data.js"
 SCRIPTS = sorted((ROOT / "webpage").rglob("*.js"))

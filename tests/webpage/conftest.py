@@ -116,19 +116,39 @@ def open_tab(browser):
 def settled(tab):
     """Waits until what was asked for is there, and what each word rests on."""
     tab.wait_for_function("""() => {
-        const root = document.querySelector('.s2s');
-        const text = (name) => root.querySelector(name)?.innerText;
-        return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working, .stale')
-            && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
-            && root.querySelector('.needed');
+        const root = document.querySelector('.s2s'), shown = (name) => [...root?.querySelectorAll(name) ?? []]
+            .some((one) => one.checkVisibility());
+        return root?.dataset.busy === '' && shown('.grid2, .lined, .machine, .tooled') && !shown('.stale');
     }""")
 
 
 def type_in(tab, text):
-    tab.get_by_role("button", name="Edit").click()
-    tab.locator(".field").fill(text)
-    tab.locator(".field").press("Enter")
-    tab.wait_for_function("text => !document.querySelector('.field')", arg=text)
+    field = tab.locator(".texts textarea")
+    field.fill(text)
+    field.press("Control+Enter")
+
+
+def swap(tab, word):
+    """The other word of an example, under the text."""
+    tab.get_by_role("radiogroup", name="Change one word").get_by_role("radio", name=word).click()
+
+
+def open_tool(tab, name):
+    """A tool of the lab, by its name in the list."""
+    if not tab.locator(".rail").is_visible():
+        tab.get_by_role("link", name="Lab", exact=True).click()
+    tab.locator(".rail").get_by_role("link", name=name, exact=True).click()
+    tab.wait_for_function("() => !document.querySelector('.tooled').innerText.includes('Computing')")
+
+
+def to_see(tab):
+    tab.get_by_role("link", name="See", exact=True).click()
+
+
+def more(tab, name):
+    """An item of the menu More."""
+    tab.locator("[data-menu=more]").click()
+    tab.get_by_role("menuitem", name=name).click()
 
 
 def translate(tab, text, **languages):

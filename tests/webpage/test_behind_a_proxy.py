@@ -67,8 +67,6 @@ def use(tab, translator, write):
 
 def write(tab, text):
     tab.locator(".s2s").wait_for(state="attached")
-    if tab.locator(".field").count():
-        tab.keyboard.press("Escape")
     type_in(tab, text)
 
 

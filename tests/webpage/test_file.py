@@ -7,7 +7,7 @@ import pytest
 
 from seq2see import Translator
 from seq2see.cli.command import main
-from .conftest import settled, type_in
+from .conftest import open_tool, settled, to_see, type_in
 
 
 def path_of(file):
@@ -22,22 +22,21 @@ def test_it_is_small_and_has_only_what_a_model_in_a_page_can_do(open_tab, file):
         tab.locator(f"[data-menu={menu}]").click()
         assert tab.locator(".pop button").count() == 1 and tab.locator(".pop").inner_text().startswith(wanted)
         tab.keyboard.press("Escape")
-    assert "Everything runs on this device." in tab.locator(".foot").inner_text()
-    tab.locator(".foot .about").click()
-    tab.locator(".tip", has_text="This file does not recognise placeholders, HTML or the language").wait_for()
+    open_tool(tab, "All maps")
+    for said in ("Everything runs on this device.", "This file does not recognise placeholders, HTML or the language"):
+        assert said in tab.locator(".rail").inner_text()
 
 
 def test_a_typed_sentence_is_translated_and_a_head_is_switched_off(open_tab, file):
     tab = open_tab(file, offline=True)
     settled(tab)
-    tab.get_by_role("button", name="What if this head were missing?").click()
+    open_tool(tab, "Head off")
     tab.get_by_text("Without").first.wait_for()
-    tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Computing')")
-    tab.keyboard.press("Escape")
+    to_see(tab)
     type_in(tab, "The goat did not eat the apple because it was too small.")
     tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.startsWith('La chèvre')")
     settled(tab)
-    assert tab.locator(".rows canvas").is_visible() and tab.locator(".th").count() == 24
+    assert tab.locator(".see .rows canvas").is_visible() and tab.locator(".mini").count() == 24
 
 
 @pytest.mark.parametrize(("change", "said"), [
@@ -62,7 +61,7 @@ def test_a_browser_that_lacks_something_is_told_what(browser, file, browser_with
     tab = browser.new_page()
     tab.add_init_script(browser_without)
     tab.goto(file)
-    tab.locator(".say").get_by_text(said).wait_for()
+    tab.locator(".note").get_by_text(said).wait_for()
     tab.close()
 
 

@@ -31,7 +31,7 @@ def test_it_opens_on_the_first_sentence(demo):
     assert demo.get_by_label("Text", exact=True).input_value() == CAT
     assert written(demo) == demo.locator(".tgt").inner_text() == (
         "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
-    assert demo.locator(".w.sel").inner_text() == "il" and demo.locator("[data-says=antecedent]").is_visible()
+    assert demo.locator(".tgt .w.sel").inner_text() == "il" and demo.locator("[data-says=antecedent]").is_visible()
 
 
 def test_other_weights_translate_the_first_sentence_when_it_opens(open_tab, server, translator):
@@ -43,17 +43,18 @@ def test_other_weights_translate_the_first_sentence_when_it_opens(open_tab, serv
 def test_a_text_is_translated_and_shown_beside_its_maps(demo):
     translate(demo, STATION)
     assert "gare" in written(demo) == demo.locator(".tgt").inner_text()
-    assert demo.locator(".heads [aria-pressed=true]").count() and demo.locator(".rows canvas").is_visible()
+    assert demo.locator(".mini.on").count() and demo.locator(".see .rows canvas").is_visible()
     translate(demo, STATION, To="German")
     demo.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('Bahnhof')")
     assert "Bahnhof" in written(demo) == demo.locator(".tgt").inner_text()
-    demo.get_by_role("button", name="What would each layer write?").click()
+    demo.get_by_role("link", name="Open in Lab").click()
+    demo.get_by_role("link", name="What each layer would write").click()
     demo.get_by_text("after layer 1").first.wait_for()
 
 
 def test_nothing_in_the_explorer_is_at_odds_with_the_text_above_it(demo):
     """Which alone says what is translated."""
-    for name in ("Edit", "From: English", "Model:", "Share", "Lessons"):
+    for name in ("Edit", "From: English", "Model:", "Share", "Learn"):
         assert demo.get_by_role("button", name=name).count() + demo.get_by_role("link", name=name).count() == 0, name
     translate(demo, STATION)
     assert "text=" not in demo.url and "s2s" not in demo.evaluate("JSON.stringify(history.state)")
@@ -78,7 +79,7 @@ def test_it_is_used_by_keyboard_alone(demo):
     demo.get_by_role("grid").focus()
     demo.keyboard.press("Control+Home")
     demo.keyboard.press("ArrowDown")
-    assert "gave" in demo.locator(".say").inner_text()
+    assert "gave" in demo.locator(".see .say").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
@@ -113,6 +114,7 @@ def test_a_model_without_measured_roles_is_explored_through_gradio_alone(open_ta
     text = "The cat did not cross."
     translate(tab, text)
     assert tab.locator(".tgt").inner_text().strip() == marian(text).text.strip() == written(tab).strip()
+    tab.get_by_role("link", name="Open in Lab").click()
     assert tab.locator(".inwords button").count() == 2 * (2 + 3 + 3), "all heads by words first, where no role is known"
     assert tab.locator(".badge.tone-blue, .badge.tone-green, .pip").count() == 0
     assert any("/gradio_api/run/ask" in url for url in asked) and not any("/v1/" in url for url in asked)

@@ -218,7 +218,8 @@ def test_rows_and_blocks_stand_without_the_numbers(open_tab, packaged, status, a
     tab = open_tab(f"{packaged.url}/?{urlencode({'text': CAT, 'model': 'storybook', 'word': 11})}")
     held = []
     tab.route("**/v1/inside", lambda route: route.fulfill(status=status, json=answer) if status else held.append(route))
-    tab.get_by_role("link", name="Machine").click()
+    tab.get_by_role("link", name="Lab").click()
+    tab.get_by_role("link", name="The machine").click()
     tab.get_by_text(said).wait_for()
     assert tab.locator(".m-gate").count() == 4 + 6 + 1 and tab.locator("[data-rove=source]").count() == 14
     assert tab.locator(".flow").count() == 0 and tab.evaluate(UNTIDY) == []
@@ -243,8 +244,8 @@ def test_another_word_is_followed(cat):
     cat.keyboard.press("ArrowRight")
     cat.keyboard.press("Enter")
     assert pressed.inner_text() == "traversé"
-    cat.get_by_role("link", name="Explore").click()
-    assert cat.locator(".w.sel").inner_text() == "traversé", "the pages follow the same word"
+    cat.get_by_role("link", name="See", exact=True).click()
+    assert cat.locator(".tgt .w.sel").inner_text() == "traversé", "the pages follow the same word"
 
 
 def test_one_of_several_tokens_of_a_word_is_chosen(open_tab, packaged):

@@ -165,7 +165,7 @@ def test_the_same_map_in_explore(machine):
     page = machine()
     opened = page.open("cross.1")
     opened.locator("[data-k=machine-head-2]").click()
-    opened.get_by_role("button", name="See this map in Explore").press("Enter")
+    opened.get_by_role("button", name="Show this map in See").press("Enter")
     settled(page.tab)
     assert page.tab.locator(".th[aria-pressed=true]").get_attribute("data-head") == "cross.1.2"
     assert page.tab.locator(".w.sel").inner_text() == "il"

@@ -1,4 +1,4 @@
-"""What the page says of one word in several places: Explore, Machine and Lab give the same answer and figures.
+"""What the page says of one word in several places: See, Machine and Lab give the same answer and figures.
 
 They are drawn in Node from the answers of the model inside, for every word of some sentences.
 """
@@ -34,13 +34,16 @@ PLACES = """async (text) => {
   const lens = await asked("inside", { question: { ...about, tool: "layers" } });
   for (let step = record.given; step < record.target.length; step++) {
     const panel = (one) => {
-      const trace = new s2s_trace.Trace(one, look.measured);
-      return String(s2s_word.wordPanel({ ...START, traces: [trace], word: step }, { models: [], pairs: [] }));
+      const trace = new s2s_trace.Trace(one, look.measured), unit = trace.unitAt("target", step);
+      const settings = { pairs: [] };
+      const state = { ...START, traces: [trace], word: unit.pieces[0], head: trace.best(unit.pieces[0]) ?? START.head };
+      return { why: String(s2s_why.why(state, settings)), head: s2s_trace.nameOf(state.head),
+        candidates: String(s2s_candidates.candidates(state, trace, unit, settings)) };
     };
     const trace = new s2s_trace.Trace(record, look.measured), unit = trace.unitAt("target", step);
     const data = await asked("inside", { question: { ...about, tool: "machine", step } });
     const said = (mode) => String(s2s_machine_sentences.effect(s2s_machine_sums.sums(data, mode), data, trace));
-    found.push({ word: unit.label, isOne: unit.pieces.length === 1, explore: panel(record), early: panel(early),
+    found.push({ word: unit.label, isOne: unit.pieces.length === 1, see: panel(record), early: panel(early),
       machine: ["for", "over"].map(said), chances: [data.top.find(({ id }) => id === data.id)?.chance,
         Math.exp(lens.log_probs.at(-1)[step]), trace.chance({ pieces: [step] })] });
   }
@@ -52,12 +55,6 @@ def text_of(markup):
     return re.sub(r"\s+", " ", Drawn.of(f"<div>{markup}</div>").inner_text()).strip()
 
 
-def heads_in(markup):
-    """The heads that Explore lists, each with what it says of the word without it."""
-    return [(one.get_attribute("data-head"), one.locator(".out").inner_text().lstrip("↓↑ "))
-            for one in Drawn.of(markup).locator(".story button").all()]
-
-
 def named(said):
     """The place of the head that Machine names."""
     found = re.search(r"Without the head .+? \(layer (\d+), head (\d+)\), ", said)
@@ -65,29 +62,31 @@ def named(said):
 
 
 @pytest.mark.parametrize("text", SENTENCES)
-def test_explore_machine_and_lab_say_the_same_of_a_word(storybook_in_node, text):
+def test_see_machine_and_lab_say_the_same_of_a_word(storybook_in_node, text):
     apart, causes = [], Counter()
     for one in storybook_in_node.evaluate(PLACES, text):
-        listed = heads_in(one["explore"])
+        why = Drawn.of(one["see"]["why"])
+        none, this, treated = (bool(why.locator(f"[data-says={kind}]").all()) for kind in (
+            "no-head", "this-head", "antecedent"))
+        causes["head" if this else "antecedent" if treated else "none"] += 1
+        see = text_of(one["see"]["why"])
         for said in map(text_of, one["machine"]):
-            if "No head matters alone" in said:
-                is_same = not listed and "No head matters alone" in one["explore"]
-            else:
-                kind, layer, head = listed[0][0].split(".") if listed else ("", -1, -1)
-                is_same = named(said) == (int(layer), int(head)) and (listed[0][1].strip("“”") in said)
-            causes["head" if listed else "none"] += 1
+            is_same = none == ("No head matters alone" in said) or treated
+            if this:
+                _, layer, head = one["see"]["head"].split(".")
+                found = re.search(r"with it off, (?:the model writes (.+?)\.|its chance (falls from .+?%)\.)", see)
+                is_same = named(said) == (int(layer), int(head)) and (found[1] or found[2]).strip("“”") in said
             if not is_same:
-                apart.append(f"{one['word']}: Explore {listed}, Machine: {said}")
+                apart.append(f"{one['word']}: See: {see}, Machine: {said}")
         chances = [chance for chance in one["chances"] if chance is not None]
         if max(chances) - min(chances) > 0.003:
             apart.append(f"{one['word']}: its chance is {chances}")
-        early = Drawn.of(one["early"])
-        [chosen] = early.locator(".cand .chosen small").all()
-        rest = early.locator(".cand .rest small").inner_text()
-        if chosen.inner_text() == "over 99%" and rest not in ("under 0.1%", *(f"0.{n}%" for n in range(10))):
-            apart.append(f"{one['word']}: {chosen.inner_text()}, others {rest}")
+        early = Drawn.of(one["early"]["candidates"])
+        chosen, rest = (early.locator(f".{name} small").inner_text() for name in ("chosen", "rest"))
+        if chosen == "over 99%" and rest not in ("under 0.1%", *(f"0.{n}%" for n in range(10))):
+            apart.append(f"{one['word']}: {chosen}, others {rest}")
     assert not apart, "\n".join(apart)
-    assert causes["head"] or causes["none"]
+    assert causes["none"] and causes["head"] + causes["antecedent"], causes
 
 
 def test_python_and_the_page_agree_on_what_matters(storybook_in_node):

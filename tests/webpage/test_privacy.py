@@ -4,7 +4,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from .conftest import settled, type_in
+from .conftest import open_tool, settled, type_in
 
 KEPT = """async () => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie,
     await indexedDB.databases(), await caches.keys(), location.href])"""
@@ -17,8 +17,8 @@ def test_nothing_leaves_the_machine_and_nothing_is_saved_or_logged(open_tab, pac
     settled(tab)
     type_in(tab, f"The {secret} did not cross.")
     settled(tab)
-    assert secret in tab.locator(".src").inner_text()
-    tab.get_by_role("button", name="What would each layer write?").click()
+    assert secret in tab.locator(".mirror").inner_text()
+    open_tool(tab, "What each layer would write")
     tab.get_by_text("after layer 1").first.wait_for()
     tab.wait_for_function("secret => JSON.stringify(history.state).includes(secret)", arg=secret)
     assert secret not in tab.evaluate(KEPT)

@@ -1,6 +1,6 @@
 """What the page shows is about the model and the translation that it shows, to the token."""
 
-from .conftest import settled, type_in
+from .conftest import open_tool, settled, to_see, type_in
 
 MARRIED = "I don't think they're married."
 MADE = "I tried to install a new browser."  # its translation has other tokens than the tokenizer cuts it into
@@ -13,20 +13,12 @@ def choose_model(tab, name):
     settled(tab)
 
 
-def open_tool(tab, question):
-    tab.get_by_role("button", name=question).click()
-    tab.wait_for_function("() => !document.querySelector('.drawer').innerText.includes('Computing')")
-
-
-def close(tab):
-    tab.get_by_role("button", name="Close").click()
-
-
 # --- watch it learn
 
 
 def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
     steps, curve = tab.locator(".when"), tab.locator(".track path").first
+    open_tool(tab, "Watch it learn")
     assert "1,824 steps" in steps.inner_text()
     own = curve.get_attribute("d")
     tab.get_by_role("button", name="Watch it learn").click()
@@ -42,13 +34,16 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
 
 
 def test_a_new_text_ends_the_replay(tab):
+    open_tool(tab, "Watch it learn")
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("The model’s translation after").wait_for()
+    to_see(tab)
     type_in(tab, "Where is the station?")
     tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('gare')")
     for _ in range(8):  # two moments
         tab.wait_for_timeout(200)
         assert "gare" in tab.locator(".tgt").inner_text()
+    open_tool(tab, "Watch it learn")
     assert tab.get_by_role("button", name="Watch it learn").is_visible()
 
 
@@ -64,16 +59,16 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
     assert [name for name, _ in sent] == ["translate", "look", "look"], "the last one is for the evidence"
     ids = sent[-1][1]["target_ids"]
     tab.locator(".tgt .w", has_text="installer").click()
+    open_tool(tab, "All maps")
     tab.get_by_role("button", name="Tokens").click()
-    tab.locator("[data-head='cross.1.4']").first.click()
-    most = tab.locator(".row.sel .c").get_attribute("aria-label").rpartition(": ")[2]
-    open_tool(tab, "How is this row computed?")
-    weights = tab.locator(".drawer tbody tr td:nth-last-child(2)").all_inner_texts()
+    tab.locator(".lab [data-head='cross.1.4']").first.click()
+    most = tab.locator(".lab .row.sel .c").get_attribute("aria-label").rpartition(": ")[2]
+    open_tool(tab, "One row, computed")
+    weights = tab.locator(".bench tbody tr td:nth-last-child(2)").all_inner_texts()
     assert f"{100 * max(map(float, weights)):.0f}%" == most
-    close(tab)
-    open_tool(tab, "What would each layer write?")
-    assert "installer" not in tab.locator(".drawer thead").inner_text(), "written as four tokens"
-    close(tab)
+    open_tool(tab, "What each layer would write")
+    assert "installer" not in tab.locator(".bench thead").inner_text(), "written as four tokens"
+    open_tool(tab, "All maps")
     tab.get_by_role("button", name="Show:").click()
     tab.get_by_role("menuitemradio", name="Rollout").click()
     tab.get_by_text("Traced back").wait_for()
@@ -90,42 +85,41 @@ def test_both_translations_of_heads_off_are_by_one_engine(tab):
     type_in(tab, MARRIED)
     settled(tab)
     shown = tab.locator(".tgt").inner_text()
-    open_tool(tab, "What if this head were missing?")
+    open_tool(tab, "Head off")
     for head, verdict in (("decoder.0.0", "stays the same"), ("cross.0.0", "changes")):
-        tab.locator(".drawer").get_by_role("button", name="All on").click()
-        tab.locator(f".drawer [data-value='{head}']").click()
-        tab.locator(".drawer .verdict", has_text=f"The translation {verdict}.").wait_for()
-        whole, without = tab.locator(".drawer .res p[lang]").all_inner_texts()
+        tab.locator(".bench").get_by_role("button", name="All on").click()
+        tab.locator(f".bench [data-value='{head}']").click()
+        tab.locator(".bench .verdict", has_text=f"The translation {verdict}.").wait_for()
+        whole, without = tab.locator(".bench .res p[lang]").all_inner_texts()
         assert whole == "Je ne pense pas qu'elles sont mariées." != shown == "Je ne pense pas qu'ils sont mariés."
         assert (without == whole) == (verdict == "stays the same"), "effects are of the translation above"
-    assert "which translate the text differently from above" in tab.locator(".drawer .res").inner_text()
+    assert "which translate the text differently from above" in tab.locator(".bench .res").inner_text()
 
 
 def test_heads_off_keep_the_forced_beginning_and_the_beams(tab):
-    tab.locator(".cand button", has_text="elle").click()
+    tab.locator(".tgt .w.sel").click()
+    tab.get_by_role("menuitemradio", name="elle").click()
     tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.includes('elle')")
     settled(tab)
     with tab.expect_request("**/v1/look") as sent:
-        open_tool(tab, "What if this head were missing?")
-        if not tab.locator(".drawer [aria-pressed=true]").count():
-            tab.locator(".drawer [data-value='cross.0.0']").click()
+        open_tool(tab, "Head off")
+        if not tab.locator(".bench [aria-pressed=true]").count():
+            tab.locator(".bench [data-value='cross.0.0']").click()
     assert sent.value.post_data_json["prefix"].endswith("qu'elle")
-    tab.locator(".drawer .verdict").wait_for()
-    assert all("qu'elle" in one for one in tab.locator(".drawer .res p[lang]").all_inner_texts())
+    tab.locator(".bench .verdict").wait_for()
+    assert all("qu'elle" in one for one in tab.locator(".bench .res p[lang]").all_inner_texts())
 
 
 def test_the_heads_that_are_off_are_those_of_the_model(tab):
-    open_tool(tab, "What if this head were missing?")
-    tab.locator(".drawer").get_by_role("button", name="All on").click()
-    close(tab)
+    open_tool(tab, "Head off")
+    tab.locator(".bench").get_by_role("button", name="All on").click()
     choose_model(tab, "everyday")
-    open_tool(tab, "What if this head were missing?")
-    tab.locator(".drawer [data-value='encoder.3.7']").click()
-    tab.locator(".drawer .verdict").wait_for()
-    close(tab)
+    open_tool(tab, "Head off")
+    tab.locator(".bench [data-value='encoder.3.7']").click()
+    tab.locator(".bench .verdict").wait_for()
     choose_model(tab, "storybook")
-    open_tool(tab, "What if this head were missing?")
-    assert "Choose a head to switch off" in tab.locator(".drawer").inner_text()
+    open_tool(tab, "Head off")
+    assert "Choose a head to switch off" in tab.locator(".bench").inner_text()
 
 
 # --- roles
@@ -134,11 +128,12 @@ def test_the_heads_that_are_off_are_those_of_the_model(tab):
 def test_a_supervised_head_is_marked(tab):
     """In its name; not only in a tooltip."""
     choose_model(tab, "everyday")
-    tab.locator("[data-head='cross.0.0']").first.click()
-    assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word (supervised)"
-    assert "word for word (supervised)" in tab.locator(".th[data-head='cross.0.0']").get_attribute("aria-label")
-    tab.locator("[data-head='cross.1.4']").first.click()
-    assert tab.locator(".eyebrow .badge.tone-blue").inner_text() == "word for word", "by itself"
+    open_tool(tab, "All maps")
+    tab.locator(".lab [data-head='cross.0.0']").first.click()
+    assert tab.locator(".lab .eyebrow .badge.tone-blue").inner_text() == "word for word (supervised)"
+    assert "word for word (supervised)" in tab.locator(".lab .th[data-head='cross.0.0']").get_attribute("aria-label")
+    tab.locator(".lab [data-head='cross.1.4']").first.click()
+    assert tab.locator(".lab .eyebrow .badge.tone-blue").inner_text() == "word for word", "by itself"
     assert "(supervised)" not in tab.locator(".keys").inner_text(), "the colour is that of all such heads"
     choose_model(tab, "storybook")
-    assert "supervised" not in tab.locator(".explore").inner_text()
+    assert "supervised" not in tab.locator(".lab").inner_text()

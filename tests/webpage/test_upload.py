@@ -34,8 +34,9 @@ def test_with_the_keyboard_a_file_is_chosen_translated_and_saved(open_tab, small
     tab = open_tab(small)
     tab.on("filechooser", lambda chooser: chooser.set_files(letter))  # early: it takes a moment
     settled(tab)
-    tab.get_by_role("button", name="File", exact=True).focus()
+    tab.locator("[data-menu=more]").focus()
     tab.keyboard.press("Enter")
+    tab.get_by_role("menuitem", name="Translate a file").press("Enter")
     box = tab.get_by_role("dialog", name="Translate a file")
     assert "Into French, as chosen beside the text." in box.inner_text()
     assert not violations(tab, context=".upload")
@@ -75,7 +76,7 @@ def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):
         tab.evaluate(DROP, ["a.txt", "x", 1])
         says(tab, "a.txt is translated.")
         tab.locator(".upload").get_by_role("button", name="Close").click()
-        tab.get_by_role("link", name="Lessons").click()
+        tab.get_by_role("link", name="Learn").click()
         assert tab.locator(".upload").is_hidden()
         served = tab.content()
     assert '"files"' in served

@@ -23,6 +23,7 @@ function fill(stops) {
 }
 
 export const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+export const gradientStops = (tone, theme) => RAMPS[theme][tone];
 export const gradient = (tone, theme) => `linear-gradient(90deg,${RAMPS[theme][tone].join()})`;
 
 // Black or white, whichever contrasts more: at least 4.5 to 1 on every colour.

@@ -10,21 +10,17 @@ function escaped(value) {
   return value == null || value === false ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
 }
 
-const rendered = (before, value) => value === false && / aria-\w+="$/.test(before) ? "false" : escaped(value);
+const rendered = (before, value) => value === false && /(^| )aria-\w+="$/.test(before) ? "false" : escaped(value);
 export const html = (parts, ...values) =>
   new Markup(parts.reduce((text, part, i) => text + rendered(parts[i - 1], values[i - 1]) + part));
 
 const PATHS = {
-  down: "m4 6 4 4 4-4", left: "m10 3.5-4.5 4.5L10 12.5", right: "m6 3.5 4.5 4.5L6 12.5", close: "m4 4 8 8M12 4l-8 8",
-  pen: "M10.8 2.9 13.1 5.2 5.6 12.7l-3 .7.7-3z", list: "M2.5 4h11M2.5 8h11M2.5 12h7",
-  link: "M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.4-2.4a2.6 2.6 0 0 0-3.7-3.7l-.8.8"
-    + "M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.2 9.1a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
+  down: "m4 6 4 4 4-4", up: "m4 10 4-4 4 4", close: "m4 4 8 8M12 4l-8 8", more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  pen: "M10.8 2.9 13.1 5.2 5.6 12.7l-3 .7.7-3z", share: "M8 10V2M5 4.5 8 1.8l3 2.7M3 8v5.2h10V8",
   copy: "M7 5.5h5A1.5 1.5 0 0 1 13.5 7v5a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 12V7A1.5 1.5 0 0 1 7 5.5z"
     + "M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5",
+  pin: "M6 2h4l-.5 4.2L12 8.6V10H4V8.6l2.5-2.4zM8 10v4.5", warning: "M8 5v3.5M8 11v.1M8 1.8 15 14H1z",
   moon: "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1Z",
-  help: "M8 1.7a6.3 6.3 0 1 0 0 12.6A6.3 6.3 0 0 0 8 1.7"
-    + "M6.2 6.3c.1-1 .8-1.6 1.8-1.6 1.1 0 1.8.7 1.8 1.6 0 1.4-1.8 1.4-1.8 2.9M8 11.3v.1",
-  file: "M9 1.8H4.6a1.1 1.1 0 0 0-1.1 1.1v10.2a1.1 1.1 0 0 0 1.1 1.1h6.8a1.1 1.1 0 0 0 1.1-1.1V5.3zM9 1.8v3.5h3.5",
   info: "M8 1.7a6.3 6.3 0 1 0 0 12.6A6.3 6.3 0 0 0 8 1.7M8 7.4v3.6M8 5v.1",
 };
 export const icon = (name) =>
@@ -40,14 +36,19 @@ export function changed(before, after) {
 
 // The places in B of what is not in a longest common subsequence of A and B.
 export function unshared(A, B) {
-  const longest = Array.from({ length: A.length + 1 }, () => new Uint16Array(B.length + 1));
+  const kept = new Set(shared(A, B).map(([, j]) => j));
+  return [...B.keys()].filter((j) => !kept.has(j));
+}
+
+// A longest common subsequence of A and B: [[place in A, place in B], ...].
+export function shared(A, B) {
+  const longest = Array.from({ length: A.length + 1 }, () => new Uint16Array(B.length + 1)), found = [];
   for (let i = A.length - 1; i >= 0; i--) for (let j = B.length - 1; j >= 0; j--)
     longest[i][j] = A[i] === B[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
-  const kept = new Set();
   for (let i = 0, j = 0; i < A.length && j < B.length;) {
-    if (A[i] === B[j]) { kept.add(j); i++; j++; } else if (longest[i + 1][j] >= longest[i][j + 1]) i++; else j++;
+    if (A[i] === B[j]) found.push([i++, j++]); else if (longest[i + 1][j] >= longest[i][j + 1]) i++; else j++;
   }
-  return [...B.keys()].filter((j) => !kept.has(j));
+  return found;
 }
 
 // A text in which some stretches, [{ start, end }, ...], are drawn by `draw`, from the text and the stretch.
@@ -82,9 +83,8 @@ export const listed = (all, draw, by = ", ") => html`${all.map((one, i) => html`
 // Whether the page has the layout of a phone, as in narrow.css.
 const PHONE = matchMedia("(max-width: 760px)");
 export const isNarrow = () => PHONE.matches;
-// Whether all of it is one screen, as there.
-const ONE_SCREEN = matchMedia("(min-width: 1181px) and (min-height: 690px)");
-export const isOneScreen = () => ONE_SCREEN.matches;
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+export const isStill = () => STILL.matches;
 
 // Puts a pop-up at a place of the window, inside its edges.
 export function putAt(box, left, top) {
@@ -96,7 +96,7 @@ export function putAt(box, left, top) {
 // Puts HTML into an element and returns the focus to the control with the same `data-k`.
 export function paint(element, markup) {
   const root = element.getRootNode(), kept = element.contains(root.activeElement) && root.activeElement.dataset.k;
-  const text = String(markup);
+  const text = escaped(markup instanceof Markup ? markup : markup || "");
   if (element.painted === text) return false;
   element.innerHTML = element.painted = text;
   if (kept) element.querySelector(`[data-k="${CSS.escape(kept)}"]`)?.focus({ preventScroll: true });

@@ -3,18 +3,20 @@
 import { KINDS, OFFERED } from "./trace.js";
 
 export const START = {
-  page: "explore", theme: "light",
+  page: "see", tool: "maps", theme: "light",
   text: "", source: null, target: null, model: null, against: null, options: {}, alternative: 0, prefix: null, forced: null,
   reply: null, traces: [], part: 0,
-  word: 0, read: 0, head: { kind: "cross", layer: 0, head: 0 }, pinned: false,
+  word: 0, read: 0, head: { kind: "cross", layer: 0, head: 0 },
+  pinned: true, chosen: false, isFree: false,  // pinned: another word keeps the head; chosen: so does another text;
+                                               // isFree: the page chooses when it is known which heads matter
   view: "raw", as: "map", overlay: "one", unit: "words", rows: "predicts", scale: "full", fade: false,
   temperature: 1, raw: false,
-  hover: null,                     // { side, piece } of a text, or { row, column } of the map
-  touched: false, shown: null,     // touched: the reader has pointed at something; shown: the head chosen by the page
-  busy: null, error: null, editing: false, draft: null, changed: [],
+  hover: null,                     // { side, piece } of a text, or { row, column, piece } of the map
+  swapped: false, mode: "after",   // swapped: the reader has changed the one word; mode: which of the two maps is shown
+  busy: null, error: null, draft: null, changed: {},
   moment: null, playing: false, replay: null,
-  twin: null, held: null, drawer: null, lab: {}, menu: null,
-  upload: false, sent: null,       // sent: of the file to translate its name, and share, error or href
+  twin: null, held: null, lab: {}, menu: null, allHeads: false,
+  sharing: false, upload: false, sent: null,       // sent: of the file to translate its name, and share, error or href
   machine: { step: null, mode: "for", open: null, stop: null },  // step: of the token followed, null of the word
 };
 
@@ -28,9 +30,8 @@ export const sideOf = ({ head }) => head.kind === "encoder" ? "source" : "target
 export const chosenOf = (state) => sideOf(state) === "source" ? state.read : state.word;
 // The looking word: the one under the pointer, else the chosen one.
 export function looking(state) {
-  const { hover, head, unit, rows } = state;
-  if (hover?.side === sideOf(state)) return hover.piece;
-  return traceOf(state).rows(head.kind, unit, rows)[hover?.row]?.pieces[0] ?? chosenOf(state);
+  const { hover } = state, isOwn = hover?.piece !== undefined && (hover.side ?? sideOf(state)) === sideOf(state);
+  return isOwn ? hover.piece : chosenOf(state);
 }
 
 // The theme: kept from an earlier visit, else the system's.
@@ -53,12 +54,20 @@ export function keepLanguage(code) {
   try { localStorage.setItem("s2s-languages", JSON.stringify(recent)); } catch { /* as above */ }
 }
 
-// The page of an address, which is its part after #, as browsers do not send it.
-export const pageOf = ({ hash }) => /^#lesson(s|-\d+)$/.test(hash) ? "lessons"
-  : /^#(machine|story)$/.exec(hash)?.[1] ?? "explore";
+// The page of an address, and the tool of the lab: of its part after #, as browsers do not send it.
+export function pageOf({ hash }) {
+  if (/^#(learn|lessons|lesson-\d+)$/.test(hash)) return { page: "lessons" };
+  if (hash === "#story") return { page: "story" };
+  const [isLab, tool] = /^#(?:lab(?:-(\w+))?|machine)$/.exec(hash) ?? [];
+  return isLab ? { page: "lab", tool: hash === "#machine" ? "machine" : tool ?? "maps" } : { page: "see" };
+}
+
+// See shows one thing: the weights of one head between words.  The lab has the other views.
+const PLAIN = { view: "raw", unit: "words", rows: "predicts", as: "map", overlay: "one", scale: "full", fade: false };
+export const lookOf = (state) => state.page === "see" && state.moment === null ? { ...state, ...PLAIN } : state;
 
 const ALLOWED = { view: OFFERED, unit: ["words", "tokens"], as: ["map", "lines"], overlay: ["one", "all"],
-  rows: ["predicts", "reads"], theme: ["light", "dark"] };
+  rows: ["predicts", "reads"], theme: ["light", "dark"], mode: ["before", "after", "difference"] };
 
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
@@ -68,6 +77,7 @@ export function toAddress(state) {
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
   if (state.part) given.part = state.part;
+  if (state.swapped) given.swapped = 1;
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 
@@ -80,7 +90,7 @@ function fromAddress(query) {
   }
   const [kind, layer, head] = (params.get("look") || "").split(",");
   if (KINDS.includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
-    Object.assign(found, { head: { kind, layer: +layer, head: +head }, pinned: true });
+    Object.assign(found, { head: { kind, layer: +layer, head: +head }, chosen: true });
   }
   for (const [name, values] of Object.entries(ALLOWED)) {
     if (values.includes(params.get(name))) found[name] = params.get(name);
@@ -88,6 +98,7 @@ function fromAddress(query) {
   const take = (name, into, key = name) => { if (/^\d{1,4}$/.test(params.get(name))) into[key] = +params.get(name); };
   take("word", found);
   take("part", found);
+  if (params.get("swapped")) found.swapped = true;
   take("shown", found, "alternative");
   for (const name of ["num_beams", "alternatives", "top_k", "seed"]) take(name, options);
   for (const name of ["temperature", "top_p"])
@@ -98,7 +109,7 @@ function fromAddress(query) {
 // What a reload or Back finds again: kept in this entry of the tab's history, not in the address, for a browser lists
 // addresses.  The address of a link goes when the page no longer shows its text.
 export function keepPlace(state) {
-  const { prefix, forced, pinned } = state, s2s = { address: toAddress(state), prefix, forced, pinned };
+  const { prefix, forced, pinned, chosen } = state, s2s = { address: toAddress(state), prefix, forced, pinned, chosen };
   if (JSON.stringify(history.state?.s2s) === JSON.stringify(s2s)) return;
   const linked = new URLSearchParams(location.search).get("text");
   const address = linked && linked !== state.text ? location.pathname + location.hash : location.href;

@@ -10,6 +10,7 @@ export const OFFERED = ["raw", "norm", "rollout", "contributions", "left_out", "
 export const hasHeads = (view) => VIEWS[view].heads;
 export const isAttribution = (view) => VIEWS[view].attribution;  // in nats, of tokens; the encoder has no map of it
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
+export const same = (a, b) => nameOf(a) === nameOf(b);
 export function headOf(name) {
   const [kind, layer, head] = name.split(".");
   return { kind, layer: +layer, head: +head };

@@ -1,15 +1,19 @@
 // What each control does: `actions` by the name in its data-do, `clicks` by its other data attributes.
 
 import { forgetErrors } from "../common/tool_parts.js";
-import { dockActions } from "../lab/lab.js";
-import { copy, exported } from "./export.js";
+import { viewFor } from "./bench.js";
+import { learnActions } from "../lab/replay.js";
+import { switchActions } from "../lab/switch_off.js";
+import { flipOf } from "../common/flips.js";
+import { copy, exported, saveCard } from "./export.js";
 import { translates } from "../common/languages.js";
 import { machineActions } from "../machine/machine.js";
 import { insideActions } from "../machine/machine_inside.js";
-import { isNarrow } from "../common/markup.js";
+import { isNarrow, isStill } from "../common/markup.js";
 import { keepLanguage, keepTheme, sideOf, toAddress, traceOf } from "../common/state.js";
 import { tour } from "./tour.js";
 import { hasHeads, headOf } from "../common/trace.js";
+import { wordAt } from "../maps/difference.js";
 import { uploadActions } from "./upload.js";
 
 const BEAMS = 4;  // of a search without options
@@ -17,6 +21,7 @@ const WARM = 0.7;  // the temperature that sampling begins with: at 1, small mod
 
 export function actionsOf(context) {
   const { state, settings, root, set, open, again } = context;
+  const startTour = tour(root, state, settings), field = () => root.querySelector(".texts textarea");
   const { models } = settings, modelOf = (name) => models.find((one) => one.name === name);
   const begun = () => ({ prefix: state.prefix, forced: state.forced });  // an alternative is one of another list
   const search = (options) => { set({ options }); open(state.text, begun()); };
@@ -34,16 +39,33 @@ export function actionsOf(context) {
     set({ model: value, source: translates(one, source) ? source : null, target: fits ? target : null, menu: null });
     open(state.text, fits ? begun() : {});
   };
-  return {
-    edit: () => set({ editing: true, draft: state.text, menu: null }),
+  const actions = {
+    edit() { field().focus(); field().select(); },
+    clear() { open(""); field().focus(); },
+    pin: () => set({ pinned: !state.pinned }),
+    heads() {
+      set({ allHeads: !state.allHeads });
+      root.querySelector(state.allHeads ? ".all [aria-pressed=true]" : "[data-k=heads]")?.focus();
+    },
+    print: () => { set({ menu: null }); print(); },
+    others: () => context.go("lab-translations"),
     copy: (button) => copied(root, button, state.reply?.translation?.text || traceOf(state)?.target || ""),
-    share: (button) => copied(root, button, `${location.href.split(/[?#]/)[0]}?${toAddress(state)}`),
+    share() {
+      set({ sharing: !state.sharing, menu: null });
+      root.querySelector(state.sharing ? "[data-k=card-png]" : "[data-k=share]")?.focus();
+    },
+    link: (button) => copied(root, button, `${location.href.split(/[?#]/)[0]}?${toAddress(state)}`),
+    card: ({ dataset: { value } }) => saveCard(value, root.querySelector(".sharing svg").outerHTML),
     theme() {
       set({ theme: state.theme === "dark" ? "light" : "dark" });
       keepTheme(state.theme);
     },
-    tour: tour(root, state, settings),
-    skip: () => root.querySelector("[role=grid]")?.focus(),
+    tour() {
+      set({ menu: null });
+      root.querySelector("[data-menu=more]").focus();
+      startTour();
+    },
+    skip: () => root.querySelector(state.page === "lab" ? ".lab [role=grid]" : ".see [role=grid]")?.focus(),
     list: (button) => set({ list: button.dataset.value === "words" }),
     temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
     alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
@@ -51,9 +73,16 @@ export function actionsOf(context) {
       const { num_beams, ...rest } = state.options, { alternatives } = settings;
       search(value === "draw" ? { ...rest, temperature: WARM, seed: 1, alternatives } : {});
     },
-    alternatives() {  // asked for when they are wanted: without options there is only the best translation
-      const most = Math.min(BEAMS, settings.alternatives);
-      if (state.busy === "translating" || !traceOf(state) || Object.keys(state.options).length || !(most > 1)) return;
+    // What a tool needs is asked for when it is opened: without options there is only the best translation, and most views
+    // are computed on demand.
+    entered() {
+      const { page, tool } = state, most = Math.min(BEAMS, settings.alternatives), trace = traceOf(state);
+      if (page !== "lab" || tool !== "learn") actions.endReplay();
+      if (page !== "lab" || !trace) return;
+      forgetErrors(state.lab);
+      const view = viewFor(tool, state.view);
+      if (view !== state.view) context.choose({ view });
+      if (tool !== "translations" || state.busy === "translating" || Object.keys(state.options).length || !(most > 1)) return;
       set({ options: { alternatives: most } });
       open(state.text, { ...begun(), word: state.word });
     },
@@ -68,12 +97,12 @@ export function actionsOf(context) {
     source: translateBetween, target: translateBetween, model: translateBy,
     against({ dataset: { value } }) {
       forgetErrors(state.lab);
-      set({ against: value || null, menu: null, model: value ? traceOf(state).record.model : state.model });
-      root.querySelector(value ? "[data-k=compare-close]" : "[data-k=compare]")?.focus();
+      set({ against: value, model: traceOf(state).record.model });
     },
     inside({ dataset: { value } }) {
       const { comparison } = settings;
-      set({ model: value, against: null });
+      set({ model: value });
+      context.go("see");
       if (!comparison) return again();
       context.arrived(comparison.looks[comparison.models.lastIndexOf(value)]);
       set({ busy: null });
@@ -81,9 +110,10 @@ export function actionsOf(context) {
     export(button) { set({ menu: null }); exported(button.dataset.value, context); },
     again,
     cancel: context.cancel, weigh: context.weighAll,
-    ...dockActions(context), ...machineActions(context), ...insideActions(context),
+    ...switchActions(context), ...learnActions(context), ...machineActions(context), ...insideActions(context),
     ...uploadActions(context),
   };
+  return actions;
 }
 
 async function copied(root, button, text) {
@@ -94,12 +124,9 @@ async function copied(root, button, text) {
 }
 
 export function clicksOf(context) {
-  const { state, settings, set, open, choose, note } = context;
+  const { state, settings, root, set, open, choose, note } = context;
   return {
-    menu(menu) {
-      set({ menu: state.menu === menu ? null : menu });
-      if (state.menu === "alternatives") context.actions.alternatives();
-    },
+    menu: (menu) => set({ menu: state.menu === menu ? null : menu }),
     note: (name, { dataset: { value } }) => note(name, value),
     set: (name, { dataset: { value } }) => choose({ [name]: value, menu: name === "view" ? null : state.menu }),
     do: (action, control) => context.actions[action]?.(control),
@@ -108,33 +135,40 @@ export function clicksOf(context) {
     part: (part) => context.showPart(+part),
     example(_, { dataset: { value } }) {
       const [source, target] = settings.pairLanguages ?? [state.source, state.target];
-      open(value, { source, target, pinned: false, editing: false });
+      open(value, { source, target, menu: null, chosen: false });
     },
+    // The other word of the example: the head and the place of the word stay.
+    swap(word) {
+      const trace = traceOf(state), flip = flipOf(settings, state.text);
+      if (word === flip.own) return;
+      const stay = trace.written.findIndex((one) => one.pieces.includes(state.word)), [source, target] = trace.languages;
+      open(flip.text, { source, target }, { twin: trace, swapped: true, mode: "after", stay });
+      root.querySelector(".swap [aria-checked=true]")?.focus({ preventScroll: true });
+    },
+    mode: (mode) => set({ mode }),
     force(text) {  // replaces the chosen word with this one and translates the rest again
       const trace = traceOf(state), unit = trace.unitAt("target", state.word);
-      open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
+      open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word, menu: null });
     },
-    page(page) { location.hash = page; },
+    page: (page) => context.go(page),
   };
 }
 
 export function pickHead({ state, root, set }, head) {
-  set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
-  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
-  if (isNarrow()) root.querySelector(".work").scrollIntoView({ behavior });
+  set({ head, pinned: true, chosen: true, hover: null, allHeads: false, view: hasHeads(state.view) ? state.view : "raw" },
+    { slide: true });
+  if (isNarrow()) root.querySelector(".work").scrollIntoView({ behavior: isStill() ? "auto" : "smooth" });
 }
 
-// The map stays, unless it has no row for the word, or no head matters for the word and the reader has picked none.
-export function pickWord({ state, set }, side, piece, { inMap = false } = {}) {
-  if (side === "source") return set({ hover: null, touched: true, read: piece });
-  const trace = traceOf(state), read = trace.counterpart(piece)?.pieces[0] ?? state.read, best = trace.best(piece);
-  const isIdle = best && !inMap && !state.pinned && hasHeads(state.view) && !trace.mattering(piece).length;
-  const head = state.head.kind === "encoder" ? best ?? { kind: "cross", layer: 0, head: 0 }
-    : isIdle ? best : state.head;
-  set({ hover: null, touched: true, word: piece, read, head });
+// The head stays; unpinned, another word of the translation shows the head that matters most for it.
+export function pickWord({ state, set }, side, piece) {
+  if (side === "source") return set({ hover: null, read: piece });
+  const trace = traceOf(state), read = trace.counterpart(piece)?.pieces[0] ?? state.read;
+  const best = !state.pinned && hasHeads(state.view) && trace.mattering(piece)[0];
+  set({ hover: null, word: piece, read, head: best || state.head }, { slide: true });
 }
 
 export function pickRow(context, i) {
-  const { state } = context, row = traceOf(state).rows(state.head.kind, state.unit, state.rows)[i];
-  pickWord(context, sideOf(state), row.pieces[0], { inMap: true });
+  const piece = wordAt(context.state, i);
+  if (piece !== undefined) pickWord(context, sideOf(context.state), piece);
 }

@@ -1,14 +1,14 @@
 // What the page listens to: clicks, the text field, the pointer, the keyboard.
 
 import { clicksOf, pickHead, pickRow, pickWord } from "./actions.js";
-import { cellAt } from "./map.js";
+import { cellAt } from "../maps/map.js";
+import { mapOf, rowOf, wordAt } from "../maps/difference.js";
 import { sift, walk } from "./menus.js";
-import { chosenOf, traceOf } from "../common/state.js";
-import { same } from "./texts.js";
-import { headOf } from "../common/trace.js";
+import { traceOf } from "../common/state.js";
+import { headOf, same } from "../common/trace.js";
 import { listenToFiles } from "./upload.js";
 
-const REST = 400;  // milliseconds without a key press, after which the text is translated
+const REST = 500;  // milliseconds without a key press, after which the text is translated
 
 export function listen(context) {
   listenToClicks(context);
@@ -32,7 +32,7 @@ function listenToClicks(context) {
       return clicks[name](own.dataset[name], own);
     }
     const span = at(".w"), row = at("[data-row]");
-    if (span) return pickWord(context, span.dataset.side, +span.dataset.piece);
+    if (span?.dataset.side === "target") return chooseWord(context, +span.dataset.piece);
     if (row) return pickRow(context, +row.dataset.row);
     if (state.menu && !at(".pop")) set({ menu: null });
   });
@@ -47,32 +47,42 @@ function listenToClicks(context) {
   for (const type of ["input", "change"]) root.addEventListener(type, given);
 }
 
-// Translates while the reader types; Enter or leaving the field ends it, Escape gives up.
-function listenToField({ state, root, set, open, again }) {
+// A word of the translation; the chosen one opens the menu of other possible words.
+function chooseWord(context, piece) {
+  const { state, set, settings } = context, isChosen = traceOf(state).unitAt("target", piece).pieces.includes(state.word);
+  if (isChosen && state.page === "see" && settings.engine) return set({ menu: state.menu === "word" ? null : "word" });
+  pickWord(context, "target", piece);
+}
+
+// Translates while the reader types, Ctrl+Enter at once; the caret marks the column of its word.
+function listenToField({ state, root, render, open, hover }) {
+  const field = root.querySelector(".texts textarea");
   let typing = null;
-  function end(keep) {
+  if (!field) return;
+  function translate() {
     clearTimeout(typing);
-    const text = (state.draft ?? "").trim();
-    set({ editing: false });
-    if (keep && text && text !== state.text) open(text, { pinned: false }); else if (!keep) again();
+    if (state.draft === null) return;
+    const text = state.draft;
+    state.draft = null;
+    if (text !== state.text) open(text); else render();
   }
-  root.addEventListener("input", ({ target }) => {
-    if (!target.matches(".field")) return;
-    state.draft = target.value;
-    target.style.height = "auto"; target.style.height = `${target.scrollHeight}px`;
+  field.addEventListener("input", () => {
+    state.draft = field.value;
     clearTimeout(typing);
-    typing = setTimeout(() => open(target.value, { pinned: false }), REST);
+    typing = setTimeout(translate, REST);
+    render();
   });
-  root.addEventListener("focusout", ({ target }) => {
-    if (!target.matches(".field") || !state.editing) return;
-    setTimeout(() => {
-      if (state.editing && !root.getRootNode().activeElement?.matches(".field")) end(true);
-    }, 120);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); translate(); }
   });
-  root.addEventListener("keydown", (event) => {
-    if (!event.target.matches(".field")) return;
-    if (event.key === "Escape") { state.draft = state.text; end(false); }
-    if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); end(true); }
+  field.addEventListener("blur", () => { translate(); hover(null); });
+  document.addEventListener("selectionchange", () => {
+    const trace = traceOf(state);
+    if (root.getRootNode().activeElement !== field || !trace || state.draft !== null || state.text !== field.value) return;
+    const before = state.text.indexOf(trace.source), at = field.selectionStart - before;
+    const word = before < 0 ? null : trace.words("source").find(({ start, end }) => at >= start && at <= end);
+    const isWhole = field.selectionStart === 0 && field.selectionEnd === field.value.length;
+    hover(word && !isWhole ? { side: "source", piece: word.pieces[0] } : null);
   });
 }
 
@@ -81,8 +91,8 @@ function listenToPointer({ state, root, hover }) {
     const { target, pointerType } = event, span = target.closest(".w"), row = target.closest("[data-row]");
     if (pointerType === "touch") return;
     if (span) hover({ side: span.dataset.side, piece: +span.dataset.piece });
-    else if (row) hover(cellAt(event, state) || { row: +row.dataset.row });
-    else if (!root.querySelector("[role=grid]:focus-visible")) hover(null);
+    else if (row) hover(ofRow(state, cellAt(event, state) || { row: +row.dataset.row }));
+    else if (!root.querySelector("[role=grid]:focus-visible, textarea:focus")) hover(null);
   });
   root.addEventListener("pointerleave", () => hover(null));
   root.addEventListener("focusin", ({ target }) => {
@@ -92,6 +102,8 @@ function listenToPointer({ state, root, hover }) {
     if (target.matches(".w,[role=grid]") && !relatedTarget?.matches?.(".w,[role=grid]")) hover(null);
   });
 }
+
+const ofRow = (state, at) => ({ ...at, piece: wordAt(state, at.row) });
 
 // --- the keyboard
 
@@ -103,12 +115,14 @@ function listenToKeys(context) {
       const { menu } = state;
       event.stopPropagation();
       set({ menu: null });
-      return root.querySelector(`[data-menu="${menu}"]`)?.focus();
+      return root.querySelector(menu === "word" ? ".tgt .w.sel" : `[data-menu="${menu}"]`)?.focus();
     }
     if (target.closest(".pop")) return walk(root.querySelector(".pop"), event);
-    if (target.matches(".field")) return;
+    if (target.matches("input, textarea, select") && target.type !== "range") return;
     if (key === "Escape" && state.upload) return actions.upload();
-    if (key === "Escape" && state.drawer) return actions.lab({ dataset: { value: state.drawer } });
+    if (key === "Escape" && state.sharing) return actions.share();
+    if (key === "Escape" && state.allHeads) return actions.heads();
+    if (target.matches("[role=radio]")) radioKey(event);
     if (target.dataset.do === "seek") {
       const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity }[key];
       if (by) { event.preventDefault(); actions.moment(by); }
@@ -117,6 +131,17 @@ function listenToKeys(context) {
     if (target.matches("[role=grid]")) gridKey(context, event);
     if (target.matches(".th")) headKey(context, event);
   });
+}
+
+// The arrows choose in a radio group.
+function radioKey(event) {
+  const all = [...event.target.parentElement.querySelectorAll("[role=radio]")];
+  const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key], { length } = all;
+  if (!by) return;
+  event.preventDefault();
+  const next = all[(all.indexOf(event.target) + by + length) % length];
+  next.focus();
+  next.click();
 }
 
 // Moves the focus among controls that share one tab stop; returns the newly focused control.
@@ -132,18 +157,19 @@ function move(root, event, selector, step) {
 
 function wordKey(context, event) {
   const { key, target } = event, { side, piece } = target.dataset;
-  if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(context, side, +piece); }
+  if (key === "Enter" || key === " ") { event.preventDefault(); return chooseWord(context, +piece); }
+  if (step(context, event)) return;
   const onward = getComputedStyle(target).direction === "rtl" ? -1 : 1;
-  const next = move(context.root, event, `.w[data-side=${side}]`, { ArrowLeft: -onward, ArrowRight: onward }[key]);
+  const next = move(event.target.parentElement.closest(".tgt, .wrote"), event, `.w[data-side=${side}]`, { ArrowLeft: -onward, ArrowRight: onward }[key]);
   if (next) context.hover({ side, piece: +next.dataset.piece }, { speak: true });
 }
 
 function gridKey(context, event) {
   const { state, root, hover } = context, { key, ctrlKey } = event;
-  const map = traceOf(state).map(state.head, state), onward = map.mirrored ? -1 : 1;
+  const map = mapOf(state), onward = map.mirrored ? -1 : 1;
   if (step(context, event)) return;
   if (key === "Escape") { hover(null); return event.target.blur(); }
-  const row = state.hover?.row ?? map.rows.findIndex((one) => one.pieces.includes(chosenOf(state)));
+  const row = state.hover?.row ?? rowOf(state, map);
   const column = state.hover?.column ?? -1, [last, end] = [map.rows.length - 1, map.columns.length - 1];
   if (key === "Enter" || key === " ") { event.preventDefault(); return pickRow(context, Math.max(0, row)); }
   const to = { ArrowUp: [row - 1, column], ArrowDown: [row + 1, column],
@@ -151,14 +177,14 @@ function gridKey(context, event) {
     Home: [ctrlKey ? 0 : row, 0], End: [ctrlKey ? last : row, end] }[key];
   if (!to) return;
   event.preventDefault();
-  hover({ row: Math.max(0, Math.min(last, to[0])), column: Math.max(0, Math.min(end, to[1])) }, { speak: true });
+  hover(ofRow(state, { row: Math.max(0, Math.min(last, to[0])), column: Math.max(0, Math.min(end, to[1])) }), { speak: true });
   root.querySelector("#s2s-cell")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function headKey(context, event) {
   const { target, key } = event, [, heads] = traceOf(context.state).sizes[headOf(target.dataset.head).kind];
   if (step(context, event)) return;
-  move(context.root, event, ".th", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[key]);
+  move(target.closest(".groups"), event, ".th", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[key]);
 }
 
 // [ and ] choose the previous and next head, comma and full stop the previous and next word.

@@ -2,23 +2,34 @@
 
 import { CARD, css } from "../common/colour.js";
 import { COLOURS, VIEWS } from "../data.js";
-import { toneOf } from "./map.js";
+import { mapOf } from "../maps/difference.js";
+import { points, toneOf } from "../maps/map.js";
 import { html } from "../common/markup.js";
 import { FONT, cells } from "../common/small_map.js";
-import { traceOf } from "../common/state.js";
+import { lookOf, traceOf } from "../common/state.js";
 import { hasHeads } from "../common/trace.js";
 import { direction, headName, number } from "../common/wording.js";
 
 const CELL = 26;
 const END = "<\x2fscript>";  // written so that this script can itself stand in a script element
 
+// The card, as it stands in the dialog.
+export const saveCard = (form, svg) => form === "png" ? asPng(withFonts(svg)) : save("seq2see.svg", withFonts(svg), "image/svg+xml");
+
+// With the fonts of the page, which a picture would not find.
+function withFonts(svg) {
+  const rules = [...document.styleSheets].flatMap((sheet) => { try { return [...sheet.cssRules]; } catch { return []; } });
+  const faces = rules.filter((one) => one instanceof CSSFontFaceRule && one.cssText.includes("Seq2See")).map((one) => one.cssText);
+  return svg.replace(">", `><style>${faces.join("")}</style>`);
+}
+
 export function exported(form, context) {
-  const { state } = context, trace = traceOf(state);
+  const state = lookOf(context.state), trace = traceOf(state);
   ({
     csv: () => save("seq2see.csv", csv(state, trace), "text/csv"),
     json: () => save("seq2see.json", JSON.stringify(trace.record), "application/json"),
     svg: () => save("seq2see.svg", String(picture(state, trace)), "image/svg+xml"),
-    png: () => png(state, trace),
+    png: () => asPng(String(picture(state, trace))),
     html: () => save("seq2see.html", pageOf(context), "text/html"),
     python: () => copy(context.root, python(state, trace)).then(() => context.announce("Copied as Python.")),
   })[form]();
@@ -30,18 +41,18 @@ const titleOf = ({ head, view }, trace) => `${hasHeads(view) ? headName(head, tr
 // A text that a spreadsheet would run as a formula stays text.
 const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : String(text)).replaceAll('"', '""')}"`;
 function csv(state, trace) {
-  const map = trace.map(state.head, state);
+  const map = mapOf(state);
   const head = [titleOf(state, trace), ...map.columns.map((one) => one.label)].map(quoted);
   const rows = map.at.map((row, i) => [quoted(map.rows[i].label), ...row.map((value) => value?.toPrecision(4) ?? "")]);
   return [head, ...rows].map((row) => row.join(",")).join("\r\n");
 }
 
 function picture(state, trace) {
-  const map = trace.map(state.head, state), { theme, view } = state;
+  const map = mapOf(state), { theme, view } = state;
   const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
   const height = top + map.rows.length * CELL + 16;
   const { ink } = COLOURS[theme];
-  const written = (_, r, c) => number(view, map.at[r][c]);
+  const written = (_, r, c) => map.isDifference ? points(map.at[r][c]) : number(view, map.at[r][c]);
   const shares = map.at.map((row) => row.map((value) => value === null ? null : value / map.most));
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" fill="${ink}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
@@ -49,7 +60,7 @@ function picture(state, trace) {
     cells(map, shares, { size: CELL, left, top, theme, tone: toneOf(state), written, numbers: true })}</svg>`;
 }
 
-function png(state, trace) {
+function asPng(svg) {
   const image = new Image(), scale = 2;
   image.onload = () => {
     const size = { width: image.width * scale, height: image.height * scale };
@@ -58,7 +69,7 @@ function png(state, trace) {
     brush.drawImage(image, 0, 0);
     canvas.toBlob((blob) => save("seq2see.png", blob));
   };
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture(state, trace))}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
 }
 
 // A standalone page: the explorer with this trace, without a server.
@@ -67,7 +78,7 @@ function pageOf({ state, settings }) {
   const styles = settings.css || document.getElementById("s2s-style").textContent;
   trace.record.evidence = trace.evidence;
   const first = { ...state.reply, traces: [trace.record], measured: trace.measured };
-  const data = { first, models: [], embedded: true, start: { head, pinned: true, view: "raw", unit } };
+  const data = { first, models: [], embedded: true, start: { head, chosen: true, unit } };
   const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
     + "font-src data:";
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"

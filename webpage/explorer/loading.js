@@ -3,14 +3,14 @@
 import { flipOf } from "../common/flips.js";
 import { changed } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
-import { same } from "./texts.js";
 import { KINDS, Trace, hasHeads, isAttribution } from "../common/trace.js";
 
 const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
 const LONG = 3600;   // seconds that the reader may wait for what was asked for
 
-export function loading({ state, settings, engine, set, render }) {
+export function loading(context) {
+  const { state, settings, engine, set, render } = context;
   const answers = new Map();
   let running = new AbortController();  // aborts all that was asked about the text
   let slow = null, opening = false;  // `opening`: the page still shows an older text
@@ -49,7 +49,7 @@ export function loading({ state, settings, engine, set, render }) {
   // The first text: kept from before a reload, of the address, as shipped with the page, or none yet.
   function begin(wish) {
     const { text, ...rest } = wish, { first } = settings;
-    Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
+    Object.assign(state, rest);
     if (first && isWished(first, wish)) {
       const { source_text, source_language, target_language } = first.traces[0];
       Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null });
@@ -57,10 +57,10 @@ export function loading({ state, settings, engine, set, render }) {
       const trace = traceOf(state), flip = flipOf(settings, state.text);
       if (engine && !trace.evidence) return weigh(running.signal).catch(() => {});
       set({ busy: null, ...focusOf(trace) });
-      if (engine && flip) prepare(flip.text);
+      if (engine && flip) prepare(flip.text, running.signal, wish.swapped);
     } else {
       const own = text || settings.text || first?.traces[0].source_text;
-      if (own) open(own, wish); else set({ editing: Boolean(engine) && !settings.embedded });
+      if (own) open(own, rest); else set({});
     }
   }
 
@@ -72,17 +72,17 @@ export function loading({ state, settings, engine, set, render }) {
       && !Object.keys(wish.options || {}).length;
   }
 
-  // Translates a text and traces it; requests for an older text are aborted.
-  async function open(text, changes = {}) {
+  // Translates a text and traces it; requests for an older text are aborted.  `late` changes with the answer.
+  async function open(text, changes = {}, late = {}) {
     if (!engine) return;
     running.abort();
-    const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
+    const mine = running = new AbortController(), { signal } = mine;
     opening = true;
     clearTimeout(slow);
     slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
-    set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null, held: null,
-      playing: false, hover: null, text, busy: "translating", ...changes });
-    if (!text.trim()) return set({ busy: null, reply: null, traces: [] });
+    set({ alternative: 0, prefix: null, forced: null, error: null, changed: {}, waited: false, moment: null, held: null,
+      playing: false, hover: null, draft: null, text, busy: "translating", ...changes });
+    if (!text.trim()) return set({ busy: null, reply: null, traces: [], chosen: false });
     try {
       const body = asked(text), first = await ask("translate", { ...body, texts: [text] }, signal);
       const [translation] = first.translations;
@@ -90,9 +90,9 @@ export function loading({ state, settings, engine, set, render }) {
       const shown = { ...translation, text: translation.hypotheses[state.alternative]?.text || translation.text };
       set({ busy: "looking", reply: { translation: shown } });
       const answer = await ask("look", { ...body, text, alternative: state.alternative, maps: KINDS }, signal);
-      arrived(answer, { before, changes });
+      arrived(answer, { changes, late });
       opening = false;
-      await weigh(signal);
+      await weigh(signal, {}, changes.swapped);
     } catch (error) {
       if (error.name !== "AbortError" && running === mine) failed(error.message);
     }
@@ -110,30 +110,39 @@ export function loading({ state, settings, engine, set, render }) {
     set({ busy: null, waited: false, error, traces: [], reply: state.busy === "looking" ? state.reply : null });
   }
 
-  function arrived(answer, { before = "", changes = {} } = {}) {
+  // The word stays in its place after a swap (`late.stay`), else it is the first to look at.  The head stays; for an
+  // example that the reader has just opened, the page chooses one.
+  function arrived(answer, { changes = {}, late: { stay, ...late } = {} } = {}) {
+    const before = traceOf(state), many = state.traces.length > 1;
     const traces = answer.traces.map((one) => new Trace(one, answer.measured));
     const part = Math.min(changes.part || 0, traces.length - 1), trace = traces[part];
-    const [layers, heads] = trace.sizes[state.head.kind], text = traces.map((one) => one.target).join(" ");
-    const keeps = changes.word !== undefined && changes.word < trace.record.target.length;
+    const [layers, heads] = trace.sizes[state.head.kind], isKept = changes.word < trace.record.target.length;
+    const place = before?.written.length === trace.written.length ? trace.written[stay]?.pieces[0] : undefined;
+    const differs = (side) => changed(before[side], trace[side]).map((one) => one.start);
     const next = {
+      twin: null, swapped: false, mode: changes.mode ?? "after", ...late, hover: null,
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
-      traces, part, busy: "weighing", waited: false, touched: false, shown: null,
-      word: keeps ? changes.word : trace.first, read: 0,
-      moment: null, held: null, playing: false, twin: state.twin && isAlike(state.twin, trace) ? state.twin : null,
-      changed: before && before !== text && traces.length === 1 ? changed(before, text).map((one) => one.start) : [],
+      traces, part, busy: "weighing", waited: false,
+      word: isKept ? changes.word : place ?? trace.first, read: state.read < trace.record.source.length ? state.read : 0,
+      moment: null, held: null, playing: false,
+      changed: !before || many || traces.length > 1 || before.target === trace.target ? {}
+        : { source: late.swapped ? differs("source") : [], target: differs("target") },
     };
-    if (state.head.layer >= layers || state.head.head >= heads) {
-      next.head = { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };
+    if (next.twin && !isAlike(next.twin, trace)) Object.assign(next, { twin: null, swapped: false });
+    const isMissing = state.head.layer >= layers || state.head.head >= heads, likely = trace.likely(next.word);
+    const isExample = Boolean(flipOf(settings, trace.source)), mayChoose = !state.chosen && !next.swapped;
+    next.isFree = mayChoose && !(isExample && likely);
+    if (isMissing || (mayChoose && (isExample || !before))) {
+      next.head = likely ?? { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };
     }
-    const isFree = !state.pinned && hasHeads(changes.view ?? "raw"), likely = isFree && trace.likely(next.word);
-    if (likely) next.head = likely;
     if (!hasHeads(state.view) || !trace.holds(state.view)) next.view = "raw";
-    set(next);
+    set(next, { slide: true });
     if (changes.view && changes.view !== "raw") choose({ view: changes.view });
+    else if (state.page === "lab") context.actions?.entered();  // what the tool needs of this text
   }
 
   // The evidence for each word: takes longer than the maps, and follows them.
-  async function weigh(signal, how = {}) {
+  async function weigh(signal, how = {}, swapped = false) {
     const trace = traceOf(state);
     if (!trace || trace.effectsKnown || !engine || (trace.evidence && !how.head_seconds)) return set({ busy: null });
     const flip = flipOf(settings, trace.source);
@@ -144,9 +153,8 @@ export function loading({ state, settings, engine, set, render }) {
     };
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
     if (answer) trace.add(answer.traces[0]);
-    if (flip) prepare(flip.text, signal);
-    const focus = focusOf(trace), isOther = focus.head && !same(focus.head, state.head);
-    set({ busy: null, waited: false, shown: isOther ? focus.head : null, ...focus });
+    if (flip) prepare(flip.text, signal, swapped);
+    set({ busy: null, waited: false, ...focusOf(trace) });
   }
 
   // Of a large model heads are switched off only when the reader asks for it.
@@ -155,21 +163,27 @@ export function loading({ state, settings, engine, set, render }) {
     weigh(running.signal, { head_seconds: LONG }).catch(() => {});
   }
 
-  // The source word of the chosen word; and the head that matters most for it, unless the reader has picked one, or
-  // has pointed at what is shown.
+  // The source word of the chosen word; and for an own text, once, the head that matters most for it.
   function focusOf(trace) {
-    const read = trace.counterpart(state.word)?.pieces[0] ?? 0, best = trace.best(state.word);
-    const free = best && !state.pinned && !state.touched && hasHeads(state.view);
-    return free ? { read, head: { kind: best.kind, layer: best.layer, head: best.head } } : { read };
+    const read = trace.counterpart(state.word)?.pieces[0] ?? state.read, best = trace.best(state.word);
+    if (!best || !state.isFree || !hasHeads(state.view)) return { read };
+    const { kind, layer, head } = best;
+    return { read, isFree: false, chosen: !flipOf(settings, trace.source), head: { kind, layer, head } };
   }
 
-  // Traces the other sentence of a pair in advance: the line below the texts says what *it* means there.
-  async function prepare(text, signal) {
+  // Translates and traces the other sentence of a pair in advance, so that a swap shows it at once; with `swapped` it is
+  // the one before the swap, as a link says, and is tested too.
+  async function prepare(text, signal, swapped = false) {
+    if (state.swapped) return;
     const body = asked(text), look = { ...body, text, alternative: 0, maps: KINDS };
     const both = Promise.all([ask("translate", { ...body, texts: [text] }, signal), ask("look", look, signal)]);
     const [first, answer] = await both.catch(() => []);
-    if (!first || flipOf(settings, text)?.text !== state.text || answer.traces.length !== 1) return;
-    set({ twin: new Trace(answer.traces[0], answer.measured) });
+    if (!swapped || !first || flipOf(settings, text)?.text !== state.text || answer.traces.length !== 1) return;
+    const twin = new Trace(answer.traces[0], answer.measured);
+    if (!isAlike(twin, traceOf(state))) return;
+    set({ twin, swapped: true });
+    const tested = await ask("look", { ...about(twin), evidence: true, others: [state.text], maps: [] }, signal).catch(() => null);
+    if (tested) { twin.add(tested.traces[0]); render(); }
   }
 
   // --- more of a text that is shown
@@ -177,7 +191,7 @@ export function loading({ state, settings, engine, set, render }) {
   function showPart(part) {
     running.abort();
     running = new AbortController();
-    set({ part, word: state.traces[part].first, read: 0, hover: null, touched: false, busy: "weighing" });
+    set({ part, word: state.traces[part].first, read: 0, hover: null, busy: "weighing" });
     weigh(running.signal).catch(() => {});
   }
 

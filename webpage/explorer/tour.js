@@ -4,21 +4,17 @@ import { flipOf } from "../common/flips.js";
 import { html, paint, putAt } from "../common/markup.js";
 
 function stepsOf(root, state, settings) {
-  const flip = flipOf(settings, state.text), [first] = settings.pairs || [];
-  const pair = flip ? settings.pairs.find((one) => one.options.includes(flip.own)) : first;
-  const inOrder = (two) => flip && !flip.first ? [...two].reverse() : two;
-  const change = ({ options, pronouns }) => {
-    const [[from, to], [before, after]] = [inOrder(options), inOrder(pronouns)];
-    return [flip ? ".texts" : ".pairs", html`Change <i>${from}</i> to <i>${to}</i>, and <i>${before}</i> becomes
-      <i>${after}</i>.`];
-  };
+  const flip = flipOf(settings, state.text), pair = flip && settings.pairs.find((one) => one.options === flip.options);
+  const [before, after] = !pair || flip.own === pair.options[0] ? pair?.pronouns ?? [] : [...pair.pronouns].reverse();
   return [
-    ...pair ? [change(pair)] : [],
+    [".texts", pair ? html`Change <i>${flip.own}</i> to <i>${flip.other}</i>, and <i>${before}</i> becomes
+      <i>${after}</i>.` : "Type your own sentence. It is translated while you type."],
     [".texts", root.querySelector(".joins path")
-      ? "The lines show where heads looked while the model wrote the dark word. Point at another word to see its lines."
-      : "Heads looked at the tinted words while the model wrote the dark word. Choose another word to follow it."],
-    [".work", "The map shows where one head looked for every word. Beside it are the heads that matter for a word."],
-    [".heads", "These are all the heads. A coloured head has a role that was measured."],
+      ? "The line shows where a head looked while the model wrote the dark word. Point at another word to see its line."
+      : "A head looked at the tinted words while the model wrote the dark word. Choose another word to follow it."],
+    [".why", "This says why the word was written, and what changes with the head switched off."],
+    [".work", "The map shows where one head looked for every word."],
+    [".strip-of-heads", "These are all the heads. Open them to see another one. The lab has everything else."],
   ];
 }
 

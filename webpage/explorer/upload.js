@@ -2,7 +2,7 @@
 // server has the formats; a page without one has no such place.
 
 import { language, targetsOf } from "../common/languages.js";
-import { html, icon, listed, paint, putAt, tipped } from "../common/markup.js";
+import { html, icon, listed, paint, putAt } from "../common/markup.js";
 import { traceOf } from "../common/state.js";
 import { count } from "../common/wording.js";
 
@@ -12,10 +12,6 @@ export const UPLOAD = html`<section class="upload" role="dialog" aria-label="Tra
   </button></div><div class="zone"></div><input type="file" hidden data-do="uploaded"><div class="sent" role="status">
   </div></section>`;
 
-export const uploadTool = (state, { files }) => files && html`<button class="tool second" data-do="upload" data-k="upload"
-  aria-haspopup="dialog" aria-expanded="${state.upload}" ${tipped("Translate a file")}>${icon("file")}<span>File</span>
-  </button>`;
-
 // Source and target, as chosen beside the text.
 function languagesOf(state, settings) {
   const [source, target] = traceOf(state)?.languages || [state.source, state.target];
@@ -23,8 +19,8 @@ function languagesOf(state, settings) {
 }
 
 export function drawUpload(root, state, settings) {
-  const box = root.querySelector(".upload"), button = root.querySelector("[data-k=upload]");
-  box.hidden = !(state.upload && button);
+  const box = root.querySelector(".upload"), button = root.querySelector("[data-menu=more]");
+  box.hidden = !(state.upload && state.page === "see" && button);
   if (box.hidden) return;
   const { formats, bytes } = settings.files, [source, target] = languagesOf(state, settings);
   box.querySelector("input").accept = formats.map((one) => `.${one}`).join();
@@ -98,7 +94,7 @@ export function uploadActions({ state, settings, root, set }) {
     take,
     upload() {
       set({ upload: !state.upload, menu: null });
-      focus(state.upload ? "choose" : "upload");
+      focus(state.upload ? "choose" : "more");
     },
     choose: () => root.querySelector(".upload input").click(),
     uploaded(input) { take([...input.files]); input.value = ""; },
@@ -131,7 +127,7 @@ function answerOf({ status, responseText }, { downloads }) {
 export function listenToFiles({ state, root, set, settings, actions }) {
   if (!settings.files || settings.embedded) return;
   const over = (on) => root.classList.toggle("dropping", on);
-  const isFile = ({ dataTransfer }) => state.page === "explore" && dataTransfer?.types.includes("Files");
+  const isFile = ({ dataTransfer }) => state.page === "see" && dataTransfer?.types.includes("Files");
   document.addEventListener("dragover", (event) => {
     if (!isFile(event)) return;
     event.preventDefault();

@@ -7,7 +7,7 @@ import { chosenOf, sideOf } from "../common/state.js";
 import { headName, quoted } from "../common/wording.js";
 
 export const arithmetic = {
-  question: "How is this row computed?", name: "Row arithmetic",
+  question: "How is this row computed?", name: "One row, computed",
   about: "Every number of the row, from the query to the head’s output.",
 
   draw(context, trace) {

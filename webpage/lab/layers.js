@@ -6,8 +6,8 @@ import { html, tipped } from "../common/markup.js";
 import { chance } from "../common/wording.js";
 
 export const layers = {
-  question: "What would each layer write?", name: "Logit lens",
-  about: "What each decoder layer would write if it were the last.",
+  question: "What would each layer write?", name: "What each layer would write",
+  about: "The word that each decoder layer would write if it were the last (logit lens).",
 
   draw(context, trace) {
     const answer = inside(context, trace, { tool: "layers" });

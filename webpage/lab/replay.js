@@ -1,6 +1,7 @@
 // Watch it learn: recorded moments of the training, on a slider.
 
-import { html } from "../common/markup.js";
+import { changed, html, stretches } from "../common/markup.js";
+import { inLanguage } from "../common/languages.js";
 import { traceOf } from "../common/state.js";
 import { Trace } from "../common/trace.js";
 import { count } from "../common/wording.js";
@@ -28,6 +29,14 @@ export function learnBar(state, settings) {
     moments ? when() : ""}</span></div>`;
 }
 
+// See's entry to it: the curve of the loss, as a link.
+export function learnCurve(state, settings) {
+  const moments = momentsOf(state, settings);
+  if (moments?.length === 0 || isUnrecorded(state, settings)) return "";
+  return html`<a class="tool curve" href="#lab-learn" data-page="lab-learn" data-k="watch">${moments
+    && lossCurve(moments, moments.at(-1).step)}<span>Watch it learn</span></a>`;
+}
+
 // Whether the model shown has no recording, as far as the page knows.
 const isUnrecorded = (state, { models }) =>
   models.find((one) => one.name === (state.held || traceOf(state)).record.model)?.recorded === false;
@@ -37,6 +46,15 @@ function momentsOf(state, { first, exampleModel }) {
   const { model } = (state.held || traceOf(state)).record, { replay } = state;
   if (replay?.of.record.model === model) return replay.moments;
   return model === exampleModel ? first?.moments : null;
+}
+
+// What the model wrote at a moment of its training; words that differ from the final translation are underlined.
+export function written({ replay, moment, held }) {
+  const { step, trace } = replay.moments[moment], { target_text: text } = trace, [, code] = held.languages;
+  return html`<p class="wrote-then"><span class="second">The model’s translation after ${count(step)} training steps:</span>
+    <span class="tgt" ${inLanguage(code)}>${text ? stretches(text, changed(held.target, text), (one) => html`<span
+    class="wrong">${one}</span>`) : html`<span class="soft">(nothing yet)</span>`}</span></p>${text !== held.target
+    && html`<p class="fine"><span class="wrong-key">Wavy</span>: differs from the final translation</p>`}`;
 }
 
 // A moment's place on the slider is proportional to its step.
@@ -57,13 +75,14 @@ export function learnActions(context) {
   const { state, set } = context;
   let timer = null;
   const stop = () => { clearInterval(timer); timer = null; state.playing = false; };
+  const finished = () => ({ moment: null, held: null, traces: [state.held], word: state.wordHeld ?? state.word, hover: null });
 
   async function load() {
     let trace = traceOf(state);
     const question = (one) => ({ question: { ...context.about(one), tool: "replay" } });
     let found = await context.ask("inside", question(trace));
     if (found.moments.length && !found.texts.includes(trace.source)) {  // recorded for other sentences: show the first
-      await context.open(found.texts[0], { pinned: state.pinned });
+      await context.open(found.texts[0]);
       trace = traceOf(state);
       if (trace.source !== found.texts[0]) return null;
       found = await context.ask("inside", question(trace));
@@ -82,9 +101,7 @@ export function learnActions(context) {
   // Shows a moment: what the model wrote then, and its maps; no roles, which were measured on the finished model.
   function show(i) {
     const { replay } = state, last = replay.moments.length - 1, held = state.held || traceOf(state);
-    if (i >= last) {
-      return set({ moment: null, held: null, traces: [held], word: state.wordHeld ?? state.word, hover: null });
-    }
+    if (i >= last) return set(state.held ? finished() : {});
     const one = replay.moments[i], then = one.made ||= new Trace(one.trace, null), words = then.words("target");
     const chosen = words.find((word) => then.isPronoun(word.pieces[0])) || words[0];
     set({ held, wordHeld: state.held ? state.wordHeld : state.word, moment: i, traces: [then], view: "raw",
@@ -99,6 +116,7 @@ export function learnActions(context) {
   }
 
   return {
+    endReplay() { if (state.held) { stop(); set(finished()); } },  // the finished model, on another page
     async play() {
       if (state.playing) { stop(); return set({}); }
       if (!await ready()) return set({ error: state.error || UNRECORDED });

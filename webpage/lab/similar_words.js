@@ -9,7 +9,7 @@ const BANKS = ["The bank lent the man some money.", "The bank was closed.", "The
   "The duck sat on the bank."].join("\n");
 
 export const alike = {
-  question: "Which words are similar?", name: "Word map",
+  question: "Which words are similar?", name: "Similar words",
   about: "Words whose vectors point in a similar direction (1.00: the same direction).",
 
   draw(context, trace) {

@@ -8,7 +8,7 @@ import { KINDS, headOf, nameOf } from "../common/trace.js";
 import { NO_ROLE, becomes, count, direction, headName, roleCaption, roleTip } from "../common/wording.js";
 
 export const switchOff = {
-  question: "What if this head were missing?", name: "Switch heads off",
+  question: "What if this head were missing?", name: "Head off",
   about: "A head that is switched off gives its average output. What then changes shows what the head was needed for.",
 
   draw(context, trace) {

@@ -3,14 +3,14 @@
 
 import { answered, inside, marked, noted, notedText, scrollable, shown } from "../common/tool_parts.js";
 import { flipOf } from "../common/flips.js";
-import { html, isOneScreen, listed } from "../common/markup.js";
+import { html, isNarrow, listed } from "../common/markup.js";
 import { smallMaps } from "../common/small_map.js";
 import { KINDS, Trace, nameOf } from "../common/trace.js";
 import { inLanguage, language } from "../common/languages.js";
 import { chance, headName, quoted } from "../common/wording.js";
 
 export const whatIf = {
-  question: "What if the sentence were different?", name: "What if",
+  question: "What if the sentence were different?", name: "Another sentence",
   about: "Change a word, the first words of the translation, the search or the model, and compare.",
 
   draw(context, trace) {
@@ -38,11 +38,11 @@ function compare(context, trace, { text, prefix, num_beams: beams, model }) {
   return shown(answer, () => html`${sides(context, trace, answer)}${heads()}`);
 }
 
-const BESIDE = 400;  // pixels of what is beside the maps, as in lab.css
+const ABOVE = 330;  // pixels of the window that are not for the maps, as in lab.css
 
 function sides({ state, root }, trace, answer) {
-  const [source, target] = trace.languages, { clientWidth, clientHeight } = root.querySelector(".drawer");
-  const room = isOneScreen() ? { width: clientWidth - BESIDE, height: clientHeight - 32 } : null;
+  const [source, target] = trace.languages, width = root.querySelector(".bench").clientWidth - 40;
+  const room = isNarrow() ? null : { width, height: innerHeight - ABOVE };
   const other = answer.made ||= new Trace(answer.traces[0], answer.measured);
   const [layers, heads] = other.sizes[state.head.kind], has = layers > state.head.layer && heads > state.head.head;
   const head = has ? state.head : { kind: "cross", layer: 0, head: 0 };

@@ -31,7 +31,7 @@ function visitOf(name, { start }) {
 // The model of the lessons, if it is here.
 export const modelOf = ({ models }) => (models.find((one) => one.name === "storybook") ?? models[0])?.name;
 
-const SHELL = html`<div class="told"><div class="predict"></div><p class="first">Answer first, then move this.</p>
+const SHELL = html`<div class="told"><div class="predict"></div><p class="first"></p>
   <fieldset class="control" aria-label="What to move" disabled></fieldset>
   <p class="live" aria-live="polite"></p></div><figure class="card pictured"></figure><p class="short"></p>`;
 
@@ -77,9 +77,10 @@ export function moving(element, context, lesson, module) {
 // Its own controls are not the explorer's, which has a data-set too.
 function listen(element, actions) {
   element.addEventListener("click", (event) => {
-    const { dataset } = event.target.closest("[data-set], [data-guess]") ?? {};
+    const { dataset } = event.target.closest("[data-set], [data-guess], [data-reveal]") ?? {};
     if (!dataset) return;
     event.stopPropagation();
+    if ("reveal" in dataset) return actions.guess({ guess: -1 });  // without a guess, as a teacher may want it
     actions["guess" in dataset ? "guess" : "set"](dataset);
   });
   element.addEventListener("input", (event) => {

@@ -23,7 +23,8 @@ export function drawn(module, lesson, { state, guess }, [answers, known], theme)
   const isAnswered = guess !== null;
   return {
     predict: predicted(lesson, module.predict, guess, known),
-    first: isAnswered ? "Now move this yourself." : "Answer first, then move this.",
+    first: isAnswered ? "Now move this yourself." : html`Answer first, then move this. <button class="chip" data-reveal
+      data-k="reveal">Show me</button>`,
     control: module.control(state, answers, lesson),
     live: isAnswered ? module.says(state, answers, lesson) : "",
     pictured: module.picture(state, answers, lesson, theme, isAnswered),

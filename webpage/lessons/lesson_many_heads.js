@@ -28,7 +28,8 @@ const lookOf = ({ words, shares, most }) => html`<i>${words[most]}</i> (${part(s
 
 export const manyHeads = {
   lead: html`<p>A <b>head</b> is one attention. It has queries, keys and values of its own, 32 numbers each, so it looks
-    in its own way. This layer, the second, has four heads that look back at the French. They look at the same time, and
+    in its own way. Why several? One head divides its attention once; several can look at different words for different
+    reasons at the same time. This layer, the second, has four heads that look back at the French. They look at the same time, and
     what they pass on is added up.</p>
     <p>We are back where <i>il</i> is being written. You can switch off a head. It then passes on the same vector
     whatever it sees: its average over some example sentences. We do not use zeros, because a head never passes on

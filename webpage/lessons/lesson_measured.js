@@ -29,8 +29,8 @@ export function measured(lesson, { budget }) {
       look ? html`<p><button class="chip" data-look>Look for yourself</button></p>` : ""}`)}</section>`;
 }
 
-// "4 of 5 claims hold", with whose claims they are.
-export const textbook = (word) => word.replace(/ claims? /, " textbook$&");
+// "4 of 5 claims hold" as a finding about the model, not a score.
+export const textbook = (word) => word.replace(/^(\d+) of (\d+) claims? holds?/, "Of $2 claims in textbooks and papers, $1 hold for this model");
 
 const folded = (title, content) => html`<details><summary>${title}</summary>${content}</details>`;
 

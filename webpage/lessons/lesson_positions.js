@@ -25,7 +25,8 @@ const change = (answers) => html`the chance of <i>${GOAT}</i> goes from <b>${cha
   <b>${chance(chanceOf(answers[1], GOAT))}</b>`;
 
 export const positions = {
-  lead: html`Attention compares words with words, and does not see where they stand. So the model adds a second vector to
+  lead: html`<i>The dog saw the cat</i> is not <i>The cat saw the dog</i>: the order of the words counts. But the next steps
+    compare words with words, and do not see where they stand. So the model adds a second vector to
     each word’s own: its <b>position</b>. A formula makes it from sines and cosines of many speeds, like the pointers of
     many clocks. Fast ones are on the left, slow ones on the right.`,
   start: { on: true },

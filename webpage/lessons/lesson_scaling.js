@@ -25,7 +25,8 @@ function seen({ step }, [look, row]) {
 export const scaling = {
   lead: html`<p>A score is a sum of 32 products, so it can get large. Every score is first divided by √32, which is 5.66.
     Why the root? Some products are above zero and some below, so they partly cancel. A sum of 32 independent products
-    spreads √32 times as much as one product. After the division come the mask and the <b>softmax</b>. The softmax turns
+    spreads √32 times as much as one product. Divided by √32, scores stay about as large however long the vectors
+    are. After the division come the mask and the <b>softmax</b>. The softmax turns
     scores into shares.</p>
     <p>We go on by one word. <i>il</i> has been written, and now <i>il</i> asks, so that <i>était</i> can be written.
     The head is the same.</p>`,

@@ -3,12 +3,17 @@
 
 import { modelOf, moving } from "./lesson.js";
 import { MOVING } from "./lesson_all.js";
-import { WARNING, measured, prose, textbook } from "./lesson_measured.js";
+import { WARNING, measured, prose } from "./lesson_measured.js";
 import { html, paint } from "../common/markup.js";
 
 const EVERY = 3000;  // milliseconds between two looks at a run
-const NONE = "This file has no lessons. The lessons use the model storybook. To write a file with lessons, run: seq2see "
-  + "export storybook --format web";
+export const NONE = "The lessons were measured on the model storybook, which is not here. seq2see demo shows them, and seq2see export "
+  + "storybook --format web writes a file with them.";
+// The lessons of the story, in its order; the others go deeper.
+export const STORY = ["l01_words", "l13_positions", "l02_attention", "l03_scaling", "l04_causal_mask", "l05_many_heads",
+  "l06_cross_attention", "l07_temperature", "l08_kv_caching"];
+const inOrder = ({ lessons }) => [...STORY.map((name) => lessons.find((one) => one.name === name)).filter(Boolean),
+  ...lessons.filter((one) => !STORY.includes(one.name))];
 
 // On paper everything is open.
 for (const when of ["beforeprint", "afterprint"]) {
@@ -54,35 +59,36 @@ function begin(page, context, lesson) {
 
 // Opens the lesson's sentence at its head, on the page Explore.
 function lookAt({ text, kind, layer, head }, { settings, open }) {
-  location.hash = "explore";
-  open(text, { model: modelOf(settings), source: "en", target: "fr", head: { kind, layer, head }, pinned: true });
+  location.hash = "see";
+  open(text, { model: modelOf(settings), source: "en", target: "fr", head: { kind, layer, head }, chosen: true });
 }
 
 const progress = (said) => html`The lessons are running. This takes 10 to 20 minutes on two cores. You can use
   the page in the meantime.<pre role="status">${said.join("\n")}</pre>`;
 
 function contents({ record, own, may_run: mayRun }) {
-  const lessonOf = (number) => record.lessons.find((one) => one.number === number);
-  const line = ({ number, title, verdict }) => html`<li><a href="#lesson-${number}"><span class="place">${number}</span>
-    <b>${title}</b><span class="soft">${textbook(verdict.word)}</span></a></li>`;
-  const chapter = ({ title, about, lessons: numbers }) => html`<section class="card chapter"><h3>${title}</h3>
-    <p class="soft">${prose(about)}</p><ol>${numbers.map((one) => line(lessonOf(one)))}</ol></section>`;
+  const all = inOrder(record), step = ({ number, name, title }) => html`<li><a class="card" href="#lesson-${number}"><span
+    class="second">${STORY.includes(name) ? STORY.indexOf(name) + 1 : ""}</span> <b>${title}</b></a></li>`;
+  const [story, deeper] = [all.slice(0, STORY.length), all.slice(STORY.length)];
   return html`<div class="contents"><h2>Attention, measured</h2>
-    <p class="lead">Textbooks and papers describe how attention works. Here you predict what a small translation model
-    does, move something, and see what happens. Below each lesson, you find what was measured and which claims hold.</p>
-    <p><a class="chip solid" href="#story">Read lessons 1 to 8 as one story</a></p>
-    ${record.budget === "full" ? "" : WARNING}<div class="chapters">${record.chapters.map(chapter)}</div>
+    <p class="lead">How does a machine translate <i lang="en">The cat did not cross the street…</i>? One story in nine
+    steps, ten minutes. In each you predict something, then move something, and see what a small translation model does.</p>
+    <p><a class="chip solid" href="#story">Read all nine steps as one story</a></p>
+    ${record.budget === "full" ? "" : WARNING}<ol class="steps">${story.map(step)}</ol>
+    <h3>Go deeper</h3><p class="soft">The other lessons, each with what was measured: which claims of textbooks hold for this
+    model.</p><ol class="steps">${deeper.map(step)}</ol>
+    <p class="soft"><a href="#lab-learn">Watch the model learn</a> · <a href="#lab-machine">The whole machine</a></p>
     <p class="fine">${own ? "Run on this machine’s model" : `Run on ${record.run}`}: ${prose(record.model)}.
     Measured with Seq2See ${record.version}, by <code>${record.command}</code>. Seeds: ${record.seeds.join(", ")}.
     ${mayRun ? html`<button class="chip" data-run>Run the lessons here (10 to 20 minutes)</button>` : ""}</p></div>`;
 }
 
 function article(lesson, record, model) {
-  const numbers = record.chapters.flatMap((one) => one.lessons), at = numbers.indexOf(lesson.number);
+  const numbers = inOrder(record).map((one) => one.number), at = numbers.indexOf(lesson.number);
   const title = (number) => record.lessons.find((one) => one.number === number).title, module = MOVING[lesson.name];
   const link = (number, label) => number === undefined ? html`<span></span>`
     : html`<a href="#lesson-${number}"><span class="soft">${label}</span> ${number}. ${title(number)}</a>`;
-  return html`<article class="lesson"><p class="soft"><a href="#lessons">Lessons</a> · ${lesson.number} of 18</p>
+  return html`<article class="lesson"><p class="soft"><a href="#learn">Learn</a> · lesson ${lesson.number}</p>
     <h2>${lesson.title}</h2><div class="lead">${module?.lead ?? prose(lesson.claim)}</div>
     ${model && model !== record.run.split(/[\\/]/).at(-1) ? html`<p class="fine">The pictures show the model ${model}. The
       measurements below are of ${record.run}.</p>` : ""}${module ? html`<div class="moving"></div>` : ""}${

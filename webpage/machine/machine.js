@@ -45,12 +45,12 @@ export function machine(element, context) {
 
 function waiting(find, state) {
   const message = state.error ?? (state.busy ? "Translating…"
-    : "Write a sentence in Explore first. This page shows how the model translates it.");
+    : "Type a sentence in See first. This page shows how the model translates it.");
   paint(find(".m-strip"), html`<span class="soft">${message}</span>`);
   for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");
 }
 
-// The token that is followed: the one chosen here, else that of Explore; never one that was given.
+// The token that is followed: the one chosen here, else that of See; never one that was given.
 function stepOf({ machine: { step }, word }, trace) {
   const { given, target } = trace.record, isStep = (i) => i !== null && i >= given && i < target.length;
   return [step, word, trace.first].find(isStep) ?? Math.min(given, target.length - 1);

@@ -45,8 +45,8 @@ export function insideActions({ state, set }) {
     },
     machine_explore({ dataset: { value, row } }) {
       const head = headOf(value), word = head.kind === "encoder" ? { read: +row } : { word: +row };
-      set({ head, ...word, pinned: true, hover: null, view: "raw", as: "map" });
-      location.hash = "explore";
+      set({ head, ...word, chosen: true, hover: null, view: "raw", as: "map" });
+      location.hash = "see";
     },
   };
 }
@@ -63,8 +63,8 @@ function attention(at) {
     map <small>one row for each word; a stronger colour means more attention</small></h3>${
     scrollable("The whole map", wholeMap(at, head, row))}<p class="fine from-here">Numbers are shown from ${
     percent(SHOWN)}.</p><button class="chip"
-    data-do="machine_explore" data-value="${nameOf(head)}" data-row="${row}" data-k="machine-explore">See this map in
-    Explore</button></section><section><h3>The row ${rowName(trace, kind, row)}, step
+    data-do="machine_explore" data-value="${nameOf(head)}" data-row="${row}" data-k="machine-explore">Show this map in
+    See</button></section><section><h3>The row ${rowName(trace, kind, row)}, step
     by step <small>each strip is a vector: blue is above zero, orange below</small></h3>${
     rowSteps(at, head, row)}</section></div>`;
 }

@@ -3,11 +3,10 @@
 
 import { answered, scrollable, shown } from "../common/tool_parts.js";
 import { inLanguage, translates } from "../common/languages.js";
-import { html, icon, isNarrow, listed, opener, segment, stretches, tipped, unshared } from "../common/markup.js";
+import { html, isNarrow, listed, segment, stretches, unshared } from "../common/markup.js";
 import { smallMaps } from "../common/small_map.js";
 import { traceOf } from "../common/state.js";
-import { same } from "./texts.js";
-import { KINDS, Trace, nameOf } from "../common/trace.js";
+import { KINDS, Trace, nameOf, same } from "../common/trace.js";
 import { TECHNICAL, chance, count, direction, headName, percent, placeOf, quoted, reading,
   times } from "../common/wording.js";
 
@@ -32,21 +31,6 @@ export function rivals(state, { models, comparison }) {
 export const comparedWith = (state, settings) =>
   state.moment === null && rivals(state, settings).includes(state.against) ? state.against : null;
 
-// The control beside the choice of the model.
-export function compareControl(state, settings) {
-  const others = rivals(state, settings), on = comparedWith(state, settings);
-  if (!others.length || state.moment !== null) return "";
-  const tip = tipped("Compare two models on this sentence: their translations, chances and attention heads");
-  const label = (name) => html`<span>Compare${
-    name && html`<span class="wide"> with <b>${name}</b></span>`}</span>`;
-  const button = (value, body, more) => html`<button class="tool second compare" data-do="against"
-    data-value="${value}" data-k="compare" ${more}>${body}</button>`;
-  if (on) return button("", html`<span>Compared<span class="wide"> with
-    <b>${on}</b></span></span> ${icon("close")}`, html`aria-label="Back to one model"`);
-  return others.length === 1 ? button(others[0], label(others[0]), tip)
-    : opener(state, "against", html`${label("")} with ${icon("down")}`, html`class="tool second compare" ${tip}`);
-}
-
 // --- the card
 
 export function twoModels(context, trace) {
@@ -54,9 +38,7 @@ export function twoModels(context, trace) {
   const { prefix, alternatives, ...body } = context.asTranslated(trace);
   const answer = comparison ?? answered(context, "compare", { ...body, against });
   return html`<div class="hd"><h2>${(comparison?.models ?? [trace.record.model, against]).join(" and ")}</h2><button
-    class="chip" data-do="inside" data-value="${against}" data-k="inside">Look inside ${against}</button><button
-    class="icon x" aria-label="Back to one model" data-do="against" data-value="" data-k="compare-close">${
-    icon("close")}</button></div>${shown(answer, (found) => drawn(context, found))}`;
+    class="chip" data-do="inside" data-value="${against}" data-k="inside">Look inside ${against}</button></div>${shown(answer, (found) => drawn(context, found))}`;
 }
 
 function drawn({ state, root }, found) {

@@ -1,145 +1,20 @@
-// The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
+// The large map: its cells, a grid that can be walked with the keyboard; or the same as lines.
 
-import { gradient, headColour, headDashes, inkOn, shade } from "../common/colour.js";
-import { VIEWS } from "../data.js";
-import { html, icon, isNarrow, opener, paint, segment, tipped } from "../common/markup.js";
+import { headColour, headDashes, inkOn, shade } from "../common/colour.js";
+import { html, isNarrow, isStill, paint, tipped } from "../common/markup.js";
 import { FONT, SHOWN, draw, pixels } from "../common/small_map.js";
-import { isOld, looking, traceOf } from "../common/state.js";
-import { hasHeads, isAttribution, nameOf } from "../common/trace.js";
-import { same } from "./texts.js";
+import { lookOf, looking, traceOf } from "../common/state.js";
+import { hasHeads, isAttribution } from "../common/trace.js";
+import { mapOf, rowOf } from "./difference.js";
 import { inLanguage } from "../common/languages.js";
-import { SUPERVISED, TECHNICAL, amount, averageOf, capital, columnSentence, count, direction, elided, nats,
-  number, outcome, percent, placeOf, quoted, reading, roleName, roleTip, rowSentence } from "../common/wording.js";
+import { amount, direction, elided, nats, number, percent } from "../common/wording.js";
 
-export function mapTools(state) {
-  const choice = (label, name, options, tip) => segment(label, "set", name, options, state[name], tip);
-  const menu = (name, label) => opener(state, name, html`${label}${icon("down")}`, html`class="tool second box"`);
-  const view = VIEWS[state.view].title.toLowerCase().replace("(alti+)", "(ALTI+)");
-  return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
-    ${choice("Display", "as", [["map", "Map"], ["lines", "Lines"]])}
-    ${state.as === "lines" && hasHeads(state.view) && choice("Heads drawn", "overlay", [["one", "This head"],
-      ["all", "All heads"]], tipped("All heads of this layer overlaid, as BertViz draws them."))}
-    ${choice("Unit", "unit", [["words", "Words"], ["tokens", "Tokens"]],
-      tipped("The model reads tokens, which may be parts of words. “Words” combines the tokens of each word."))}
-    ${menu("export", "Export ")}
-    ${legend(state)}`;
-}
+export const CAVEAT = "A map shows where a head looked, not why the word was chosen.";
 
-const overlaid = (state) => state.as === "lines" && state.overlay === "all" && hasHeads(state.view)
+export const overlaid = (state) => state.as === "lines" && state.overlay === "all" && hasHeads(state.view)
   ? traceOf(state).layers(state.head.kind)[state.head.layer] : null;
-
-function legend(state) {
-  const trace = traceOf(state), heads = overlaid(state);
-  if (!trace) return "";
-  if (heads) {
-    return html`<span class="legend">Head ${heads.map((one) => html`<button class="line-key" data-head="${nameOf(one)}"
-      data-k="key-${one.head}" aria-pressed="${same(one, state.head)}"><svg viewBox="0 0 18 4" aria-hidden="true"><path
-      d="M0 2H18" ${inColour(one, state)}/></svg>${one.head + 1}</button>`)}</span>`;
-  }
-  const top = scaleOf(trace.map(state.head, state), state);
-  return html`<span class="legend"><span>${amount(state.view, 0)}</span><span class="ramp"
-    style="background:${gradient(toneOf(state), state.theme)}"></span><span>${amount(state.view, top)}</span></span>`;
-}
-
-const scaleOf = (map, { scale }) => scale === "highest" ? map.highest : map.most;
-export const toneOf = (state) => hasHeads(state.view) ? traceOf(state).tone(state.head, state.word) : "blue";
-
-// Which head, and its role.
-export function eyebrow(state) {
-  const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), many = state.traces.length;
-  const role = merged ? null : trace.role(head), tone = toneOf(state);
-  const step = (by, key, label, name) => html`<button class="icon" data-part="${(state.part + by + many) % many}"
-    data-k="part-${key}" aria-label="${label}">${icon(name)}</button>`;
-  const parts = html`<span class="parts">${step(-1, "back", "Previous part", "left")}
-    Part <b>${state.part + 1}</b> of ${many}${step(1, "on", "Next part", "right")}</span>`;
-  const onCommandLine = tipped(html`${capital(TECHNICAL[head.kind])}. On the command line: --layer ${head.layer}
-    --head ${head.head}`);
-  const which = html`<span ${onCommandLine} tabindex="0">${placeOf(head)}</span>`;
-  return html`${many > 1 ? parts : ""}
-    <span><b>${direction(head.kind, trace.languages)}</b> · ${merged ? "all layers and heads together" : which}</span>
-    ${role && tone !== "slate" ? html`<span class="badge tone-${tone}" tabindex="0"
-      ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}<span class="trust">${
-    isOld(state) ? html`<span class="badge plain">Outdated</span>` : state.moment === null ? badge(state) : ""}</span>`;
-}
-
-// How far the map can be trusted, or what the model loses without the head.
-function badge(state) {
-  const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), leftOut = view === "left_out";
-  const pill = (kind, tip, text) =>
-    html`<span class="badge plain" data-says="${kind}" tabindex="0" ${tipped(tip)}>${text} ${icon("info")}</span>`;
-  if (head.kind === "cross" || leftOut) {
-    const { shape } = trace.maps.cross[view];
-    const place = !merged ? [head.layer, head.head] : shape.length === 2 ? [] : [shape[0] - 1];
-    const all = trace.record.trust, found = all?.maps.find((one) => one.view === view && one.rows === state.rows
-      && String(one.map) === String(place));
-    if (found?.aer) {
-      return pill("dictionary", trustTip(found, all), html`Alignment error ${percent(found.aer[0])}
-        (random map ${percent(all.random.aer[0])})`);
-    }
-    return found?.tau ? pill("agreement", trustTip(found, all), html`Agreement with erasure ${two(found.tau[0])}
-      (random map ${two(all.random.tau[0])})`)
-      : pill("not-measured", "The faithfulness of this map was not measured for this model.", "Not measured");
-  }
-  const effect = merged ? null : trace.effect(head, state.word), { apart } = trace.measured;
-  const average = apart?.heads[nameOf(head)];
-  const isMeasured = average !== undefined && trace.languages[1] === "fr" && trace.isPronoun(state.word);
-  if (!effect || (!isMeasured && trace.mattering(state.word).some((one) => same(one, head)))) return "";
-  return pill(isMeasured ? "auc" : "head-off", neededTip(trace, head, isMeasured), html`Head off: ${isMeasured
-    ? html`ROC AUC ${average.toFixed(2)}` : outcome(trace, effect)}`);
-}
-
-function neededTip(trace, head, isMeasured) {
-  const { apart } = trace.measured, average = apart?.heads[nameOf(head)];
-  const measured = !isMeasured ? "" : html` The test used ${apart.pronouns} held-out pronouns
-    and gave the head’s average over other held-out sentences instead of its output. The model then ranks ${
-    percent(average)} of pairs of one <i>il</i> and one <i>elle</i> correctly. With the head it ranks ${
-    percent(apart.whole)} correctly, and guessing gives 50%. This is the area under the ROC curve (AUC), not the share
-    of correct pronouns.`;
-  return html`<b>Does the model need this head?</b>${measured || html` Here it gives ${averageOf(trace)} instead of
-    its output.`}`;
-}
-
-const two = (value) => value.toFixed(2).replace("-0.00", "0.00");
-
-// Without gold links there is no error, only the agreement.
-function trustTip(found, all) {
-  const range = ([, low, high], write) => `${write(low)} to ${write(high)}`;
-  const agreement = !found.tau ? ""
-    : ` Agreement with erasure: ${two(found.tau[0])} (Kendall’s tau; ${range(found.tau, two)}).`;
-  const measured = ` Measured on ${all.sentences} sentences of ${all.measured_on}.`;
-  if (!found.aer) {
-    return html`<b>Does this map show the words that matter?</b> The map is compared with erasure, which removes one
-      source word at a time. Agreement is 1 if both rank the source words in the same order, and 0 if they are
-      unrelated.${agreement}${measured}`;
-  }
-  return html`<b>Does this map align the words correctly?</b> Each word is linked to the source word that it looks at
-    most. The alignment error rate (AER) counts the wrong and the missing links: ${percent(found.aer[0])} (${
-    range(found.aer, percent)}). A random map has ${percent(all.random.aer[0])} (${
-    range(all.random.aer, percent)}).${agreement}${found.supervised ? SUPERVISED : ""}${measured}`;
-}
-
-// The sentence for the position of the pointer or the keyboard.
-export function headline(state) {
-  const trace = traceOf(state), { hover, head } = state;
-  if (hover?.column !== undefined) return rowSentence(trace, state, { piece: looking(state), column: hover.column });
-  if (hover?.side === "source" && head.kind === "cross" && state.view === "raw") {
-    return columnSentence(trace, state, hover.piece);
-  }
-  const said = rowSentence(trace, state, { piece: looking(state) });
-  return state.moment === null ? said
-    : html`After <b>${count(state.replay.moments[state.moment].step)}</b> training steps: ${said}`;
-}
-// That the map has become another one, as the evidence came, until the reader points at something.
-export function exchanged({ head, shown, touched, pinned, view, word, ...state }) {
-  if (!shown || touched || pinned || state.moment !== null || !same(head, shown) || !hasHeads(view)) return "";
-  const trace = traceOf(state), [, code] = trace.languages, own = quoted(trace.unitAt("target", word).label, code);
-  return trace.mattering(word).length
-    ? html`<span data-says="shown-head">Now shown: the head that matters most for ${own}</span>`
-    : html`<span>Now shown: cross-attention, as no head matters alone for ${own}</span>`;
-}
-export const how = (state) => html`<span class="caveat">A map shows where a head looked, not why.</span> ${
-  state.moment !== null ? "This map shows the translation that the model wrote at that step."
-    : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark")}`;
+export const scaleOf = (map, { scale }) => scale === "highest" ? map.highest : map.most;
+export const toneOf = (state) => hasHeads(lookOf(state).view) ? traceOf(state).tone(state.head, state.word) : "blue";
 
 // --- the cells: coloured by one canvas; an element each for those with a number, and for all once the reader rests
 
@@ -149,8 +24,8 @@ const isDense = (map) => map.rows.length * map.columns.length >= MANY;
 const meter = document.createElement("canvas").getContext("2d");
 meter.font = `13px ${FONT}`;
 
-export function drawMap(box, state, width) {
-  const map = traceOf(state).map(state.head, state);
+export function drawMap(box, given, width) {
+  const state = lookOf(given), map = mapOf(state);
   if (state.as === "lines") return drawLineMap(box, state, map);
   const narrow = isNarrow(), label = narrow ? 78 : 88, room = width - label - 1, { length } = map.columns;
   const needs = map.columns.map((one) => Math.max(22, meter.measureText(elided(one.label, 16)).width + 6));
@@ -159,9 +34,28 @@ export function drawMap(box, state, width) {
   let end = 0;
   const ends = [0, ...needs.map((need) => (end += flat ? need + spare / length : whole / length))];
   const grid = paintGrid(box, state, map, { flat, label, ends });
-  draw(grid.querySelector("canvas"), pixels(map, { ...paletteOf(state, map), x: ends.map(Math.round), gap: 1 }));
+  recolour(grid.querySelector("canvas"), map, { ...paletteOf(state, map), x: ends.map(Math.round), gap: 1 });
   clearTimeout(box.resting);
   box.resting = setTimeout(() => nameCells(box, state, map), REST);
+}
+
+// Cells that stay where they are go to their new colours in a moment.
+const TURN = 600;  // milliseconds
+function recolour(canvas, map, choice) {
+  const paintIt = (at) => draw(canvas, pixels({ ...map, at }, choice)), { at: to } = map, { of: from } = canvas;
+  const isAlike = from?.length === to.length && from[0].length === to[0].length && from !== to;
+  const start = performance.now(), tone = `${choice.tone} ${choice.theme} ${choice.scale} ${choice.x}`;
+  const turns = isAlike && canvas.tone === tone && !isStill();
+  Object.assign(canvas, { of: to, tone });
+  cancelAnimationFrame(canvas.turning);
+  if (!turns) return paintIt(to);
+  const step = (now) => {
+    const share = Math.min(1, Math.max(0, (now - start) / TURN));
+    const between = (value, i, j) => value === null || from[i][j] === null ? value : from[i][j] + (value - from[i][j]) * share;
+    paintIt(share < 1 ? to.map((row, i) => row.map((value, j) => between(value, i, j))) : to);
+    if (share < 1) canvas.turning = requestAnimationFrame(step);
+  };
+  step(start);
 }
 
 // Scrolls the chosen row into the box.
@@ -214,7 +108,7 @@ function cell(state, map, i, j, ends) {
   const ink = isFaded(state, map.columns[j]) ? "var(--soft)" : inkOn(shade(value / scale, tone, theme));
   return html`<div class="c" role="gridcell" data-column="${j}" aria-label="${nameOfCell(state, map, i, j)}"
     style="inset-inline-start:${px(ends[j])};width:${px(ends[j + 1] - ends[j])};color:${ink}">${
-    hasNumber(state, map, i, j) && number(state.view, value)}</div>`;
+    hasNumber(state, map, i, j) && (map.isDifference ? points(value) : number(state.view, value))}</div>`;
 }
 
 // The element of a cell, made when first needed.
@@ -235,28 +129,30 @@ function nameCells(box, state, map, i = 0) {
   box.resting = setTimeout(() => nameCells(box, state, map, i + 1), 40);
 }
 
+export const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(Math.round(100 * value))}`;
+
 function nameOfCell({ view }, map, i, j) {
-  const value = map.at[i][j], said = value === null ? "not yet written" : view === "norm" ? value.toFixed(2)
+  const value = map.at[i][j], nothing = map.isDifference ? "not in both" : "not yet written";
+  const said = value === null ? nothing : map.isDifference ? `${points(value)} points` : view === "norm" ? value.toFixed(2)
     : view === "left_out" || isAttribution(view) ? `${nats(value)} nats` : percent(value);
   return `${map.rows[i].label}, ${map.columns[j].label}: ${said}`;
 }
 
 // The row and column under the pointer, if a cell that a step can look at is there.
-export function cellAt({ target, offsetX }, state) {
+export function cellAt({ target, offsetX }, given) {
   const cells = target.closest(".cells"), cell = target.closest(".c");
   if (!cells) return null;
-  const { at, mirrored } = traceOf(state).map(state.head, state), { row } = cells.parentElement.dataset;
+  const { at, mirrored } = mapOf(given), { row } = cells.parentElement.dataset;
   const x = mirrored ? cells.clientWidth - offsetX : offsetX, { ends } = cells.closest(".grid2");
   const column = cell ? +cell.dataset.column : ends.findLastIndex((end) => end <= x);
   return typeof at[row][column] === "number" ? { row: +row, column } : null;
 }
 
 // What changes while the pointer or the keyboard moves.
-export function followMap(box, state) {
-  const grid = box.querySelector(".grid2");
+export function followMap(box, given) {
+  const grid = box.querySelector(".grid2"), state = lookOf(given);
   if (!grid) return;
-  const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state;
-  const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
+  const trace = traceOf(state), map = mapOf(state), { hover } = state, at = rowOf(state, map);
   let column = hover?.column ?? -1;
   if (hover?.side && hover.side === { cross: "source", decoder: "target" }[state.head.kind]) {
     column = trace.columnOf(map, hover.side, hover.piece);
@@ -279,7 +175,7 @@ export function followMap(box, state) {
   grid.setAttribute("aria-activedescendant", "s2s-cell");
 }
 
-const inColour = ({ head }, { theme }) => html`style="stroke:${headColour(head, theme)}"
+export const inColour = ({ head }, { theme }) => html`style="stroke:${headColour(head, theme)}"
   stroke-dasharray="${headDashes(head)}"`;
 
 // The same map as lines from the looking words to those looked at; or the maps of the layer, each in its own colour.

@@ -3,24 +3,44 @@
 import { inLanguage, isRightToLeft } from "../common/languages.js";
 import { html, segment, tipped } from "../common/markup.js";
 import { imageOf } from "../common/small_map.js";
-import { traceOf } from "../common/state.js";
-import { same } from "./texts.js";
-import { KINDS, bare, hasHeads, headOf, nameOf } from "../common/trace.js";
+import { lookOf, traceOf } from "../common/state.js";
+import { KINDS, bare, hasHeads, headOf, nameOf, same } from "../common/trace.js";
 import { NO_ROLE, TECHNICAL, capital, direction, elided, headName, lookedAt, outcome, percent, placeOf,
   quoted, roleCaption, roleName, roleTip } from "../common/wording.js";
 
 const CAPTIONS = 24;  // the most heads that get a caption each
 
-export function headsCard(state) {
+// Every head as a button with its map.
+export function headGroups(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
-  const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
-  const groups = () => trace.once(`groups ${state.word}`, () => html`<div class="groups ${captions ? "" : "dense"}">${
-    KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`);
-  return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
+  return trace.once(`groups ${state.word}`, () => html`<div class="groups ${captions ? "" : "dense"}" tabindex="0"
+    role="group" aria-label="All heads">${KINDS.map((kind) => group(state, trace, kind, captions))}</div>${
+    captions ? "" : keyOf(trace, all, state)}`);
+}
+
+// The same, or as words; without measured roles, as words first.
+export function headsCard(state) {
+  const trace = traceOf(state), list = state.list ?? (state.moment === null && !trace.measured.roles.length);
+  return html`<div class="hd"><h2>All ${trace.heads.length} heads</h2>${
     segment("Show heads as", "do", "list", [["maps", "Maps"], ["words", "Words"]], list ? "words" : "maps")}</div>
-    <p class="second">Each map shows how one head divides its attention among the words. Select a map to enlarge it.
-    Layers and heads count from 1; Python and commands count from 0.</p>
-    ${list ? trace.once(`words ${state.word} ${state.read}`, () => inWords(state, trace)) : groups()}`;
+    <p class="fine">Layers and heads count from 1; Python and commands count from 0.</p>
+    ${list ? trace.once(`words ${state.word} ${state.read}`, () => inWords(state, trace)) : headGroups(state)}`;
+}
+
+// All of them without a control of their own: See's strip.
+export function headStrip(state) {
+  const trace = traceOf(state), mattering = trace.mattering(state.word);
+  const map = (head) => html`<span class="mini tone-${trace.tone(head, state.word)}" data-head="${
+    nameOf(head)}"><img alt="">${rankOf(mattering, head)}</span>`;
+  const row = (heads, layer) => html`<span class="lay">${layer + 1}</span>${heads.map(map)}`;
+  return trace.once(`strip ${state.word}`, () => html`${KINDS.map((kind) => html`<span class="minis"><span
+    class="what">${direction(kind, trace.languages)}</span><span
+    class="maps" style="--heads:${trace.layers(kind)[0].length}">${trace.layers(kind).map(row)}</span></span>`)}`);
+}
+
+function rankOf(mattering, head) {
+  const rank = mattering.findIndex((one) => same(one, head));
+  return rank < 0 ? "" : html`<span class="rank" aria-hidden="true">${rank + 1}</span>`;
 }
 
 function group(state, trace, kind, captions) {
@@ -34,16 +54,15 @@ function group(state, trace, kind, captions) {
 
 function thumb(state, trace, head, captions, mattering) {
   const role = trace.role(head), tone = trace.tone(head, state.word);
-  const rank = mattering.findIndex((one) => same(one, head));
+  const rank = rankOf(mattering, head);
   const name = `${headName(head, trace)}${role ? `: ${roleName(role)}` : ""}${
-    rank >= 0 ? "; matters for this word" : ""}`;
+    rank && "; matters for this word"}`;
   const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
   const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${
     role ? roleCaption(role) : html`&nbsp;`}</span>`;
   const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
   return html`<button class="th tone-${tone}" data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-    aria-label="${name}" ${tipped(tip)}><img alt="">${rank < 0 ? ""
-      : html`<span class="rank" aria-hidden="true">${rank + 1}</span>`}${captions ? caption : pip}</button>`;
+    aria-label="${name}" ${tipped(tip)}><img alt="">${rank}${captions ? caption : pip}</button>`;
 }
 
 function keyOf(trace, all, state) {
@@ -87,8 +106,9 @@ export function headRow(state, trace, head, effect, place, piece = state.word) {
 }
 
 // Marks the chosen head among the buttons of `root`; of the small maps it is the one that Tab reaches.
-export function markHead(root, { head, view }) {
-  const chosen = nameOf(head);
+export function markHead(root, given) {
+  const { head, view } = lookOf(given), chosen = nameOf(head);
+  for (const one of root.querySelectorAll(".mini")) one.classList.toggle("on", one.dataset.head === chosen);
   for (const button of root.querySelectorAll(".th, .story button")) {
     const isChosen = button.dataset.head === chosen;
     button.setAttribute("aria-pressed", String(isChosen && hasHeads(view)));
@@ -96,20 +116,14 @@ export function markHead(root, { head, view }) {
   }
 }
 
-export function paintThumbs(root, state) {
-  const trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
+export function paintThumbs(root, given) {
+  const state = lookOf(given), trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
   const { unit, rows, theme } = state;
-  for (const button of root.querySelectorAll(".th")) {
-    const { head: name } = button.dataset, tone = trace.tone(headOf(name), state.word);
+  for (const place of root.querySelectorAll(".th, .mini")) {
+    const name = place.dataset.head, tone = trace.tone(headOf(name), state.word);
     const made = () => imageOf(trace.map(headOf(name), { view, unit, rows }), { tone, theme });
     const source = trace.once(["image", name, view, unit, rows, tone, theme].join(), made);
-    const image = button.querySelector("img");
+    const image = place.querySelector("img");
     if (image.src !== source) image.src = source;
   }
-}
-
-export function pairsCard({ text }, settings) {
-  return html`<h2>Change one word, and <i>it</i> refers to another noun</h2><ul>${
-    settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span>${
-      segment(name, "example", name, options.map((one) => [before + one + after, one]), text)}</li>`)}</ul>`;
 }
