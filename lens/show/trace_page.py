@@ -95,7 +95,7 @@ def to_html(
         UserError: a map that does not exist, or more weights than a browser can draw.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
-    opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
+    opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "chosen": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
     first = look_record(trace, unseen=unseen, warnings=warnings, measured=measured_record(roles or {}, None))
     return page({"first": first, "start": opened}, title=trace.texts[0])

@@ -91,7 +91,7 @@ def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, com
     tab.get_by_role("button", name=f"Look inside {folders[1]}").click()
     tab.get_by_role("grid").wait_for()
     assert not tab.locator(".beside").is_visible() and str(folders[1]) in tab.locator(".top-bar .model").inner_text()
-    tab.get_by_role("link", name="Lab").click()
+    tab.get_by_role("link", name="Lab", exact=True).click()
     tab.get_by_role("link", name="Two models").click()
     assert tab.locator(".beside").is_visible() and not errors
     tab.close()

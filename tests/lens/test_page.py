@@ -33,7 +33,7 @@ def opened(browser, path, trace, **chosen):
 @pytest.fixture
 def page(browser, trace, tmp_path):
     with opened(browser, tmp_path / "look.html", trace) as tab:
-        assert tab.locator(".foot").inner_text().strip().endswith("run seq2see serve MODEL.")
+        assert tab.locator(".rail .foot").inner_text().strip().endswith("run seq2see serve MODEL.")
         yield tab
 
 
@@ -96,7 +96,7 @@ def test_every_view_is_shown_by_words(browser, full_trace, tmp_path, view, name,
     wanted = word_map(full_trace, "cross", view=view).maps[2]
     wanted = (wanted[0] if view == "norm" else wanted)[1:]  # the language tag has no row
     with opened(browser, tmp_path / "look.html", full_trace, words=True) as tab:
-        tab.get_by_role("link", name="Lab").click()
+        tab.get_by_role("link", name="Lab", exact=True).click()
         tab.locator('.lab [data-head="cross.2.0"]').first.click()
         tab.get_by_role("button", name="Show:").click()
         tab.get_by_role("menuitemradio", name=name).click()
@@ -136,7 +136,7 @@ def test_script_in_a_text_does_not_run_and_letters_beyond_the_basic_plane_stand_
     target = tokenizer.encode_target(attack, language="fr")
     [made] = trace_hypotheses(model, tokenizer, [source], [target[:60]], model_name=attack, source_language="en")
     with opened(browser, tmp_path / "look.html", made, unseen=[Word(attack, 0, 60)]) as tab:
-        tab.get_by_role("link", name="See").click()
+        tab.get_by_role("link", name="See", exact=True).click()
         tab.locator(".tgt .w").first.hover()
         tab.locator(".see [data-tip]").first.hover()
         tab.wait_for_timeout(500)
@@ -173,7 +173,7 @@ def test_a_right_to_left_source_reverses_the_columns(browser, seq2see, tmp_path,
         tab.keyboard.press("Control+Home")
         tab.keyboard.press("ArrowLeft")
         assert tab.locator(".see .say .seen").inner_text() == made.source_words[1].text
-        tab.get_by_role("link", name="Lab").click()
+        tab.get_by_role("link", name="Lab", exact=True).click()
         tab.get_by_role("button", name="Save").click()
         with tab.expect_download() as saved:
             tab.get_by_role("menuitem", name="SVG").click()

@@ -306,7 +306,7 @@ def test_it_is_watched_learning(tab):
 
 @EVERYWHERE
 def test_the_lessons_are_there_at_once(tab):
-    tab.get_by_role("link", name="Learn").click()
+    tab.get_by_role("link", name="Learn", exact=True).click()
     tab.get_by_role("heading", name="Attention, measured").wait_for()
     assert tab.locator("[data-run]").count() == 0, "the operator did not allow it"
     to_see(tab)

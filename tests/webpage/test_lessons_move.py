@@ -103,7 +103,7 @@ def test_every_answer_gets_the_same_sentence_and_is_remembered(open_lesson, numb
         said.add(lesson.guess(option))
         if option:
             continue
-        lesson.tab.get_by_role("link", name="Learn").first.click()
+        lesson.tab.get_by_role("link", name="Learn", exact=True).first.click()
         lesson.tab.locator(f"a[href='#lesson-{number}']").click()
         lesson.settle()
         assert lesson.place.locator("[data-guess][aria-pressed=true]").count() == 1, "the visit remembers it"
@@ -218,12 +218,12 @@ def test_what_is_done_in_the_story_is_there_in_the_lesson(open_tab, packaged):
     tab.locator(".lesson .because").wait_for()
 
 
-def test_a_page_of_a_model_without_lessons_says_so(open_tab, tmp_path):
+def test_a_page_of_another_model_says_where_the_lessons_are(open_tab, tmp_path):
     path = tmp_path / "everyday.html"
     assert main(["export", "everyday", "--format", "web", "--out", str(path)]) == 0
     for page in ("lessons", "lesson-3", "story"):
         tab = open_tab(f"{path.as_uri()}#{page}", offline=True)
-        tab.get_by_text("no lessons").wait_for()
+        tab.get_by_text("seq2see demo shows them").wait_for()
 
 
 def test_lessons_of_ones_own_are_a_file_that_opens_at_them(open_tab, tmp_path):
@@ -247,7 +247,7 @@ def test_explore_begins_when_it_is_opened_with_its_own_sentence(open_tab, packag
     tab.locator(".lesson").wait_for()
     Lesson(tab)
     assert "translate" not in asked, "lessons do not wait for See"
-    tab.get_by_role("link", name="See").click()
+    tab.get_by_role("link", name="See", exact=True).click()
     tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.startsWith(\"J'étais\")")
 
 

@@ -504,7 +504,7 @@ def test_learn_and_see_have_addresses(open_tab, packaged):
     tab = open_tab(packaged.url)
     settled(tab)
     lessons, explore = tab.locator(".contents"), tab.locator(".see")
-    tab.get_by_role("link", name="Learn").click()
+    tab.get_by_role("link", name="Learn", exact=True).click()
     lessons.wait_for()
     assert tab.url == f"{packaged.url}/#learn"
     reloaded(tab)

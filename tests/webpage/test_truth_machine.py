@@ -578,7 +578,7 @@ class Sentences(Step):
         how, name, figure, against = re.fullmatch(
             r" (.+?) comes from (.+?): (\S+)\.(?: Against it counts above all (.+)\.)?", rest).groups()
         share = max(columns) / sum(one for one in columns if one > 0)
-        is_most = how == ("Most of what adds to it" if share > 0.5 else "The largest part")
+        is_most = how == ("Most of what they add" if share > 0.5 else "The largest part")
         if not (is_most and near(figure, max(columns)) and columns.index(max(columns)) in self.places(name, side)):
             return False
         if not against:

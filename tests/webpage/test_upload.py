@@ -76,7 +76,7 @@ def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):
         tab.evaluate(DROP, ["a.txt", "x", 1])
         says(tab, "a.txt is translated.")
         tab.locator(".upload").get_by_role("button", name="Close").click()
-        tab.get_by_role("link", name="Learn").click()
+        tab.get_by_role("link", name="Learn", exact=True).click()
         assert tab.locator(".upload").is_hidden()
         served = tab.content()
     assert '"files"' in served

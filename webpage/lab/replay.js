@@ -52,7 +52,7 @@ function momentsOf(state, { first, exampleModel }) {
 export function written({ replay, moment, held }) {
   const { step, trace } = replay.moments[moment], { target_text: text } = trace, [, code] = held.languages;
   return html`<p class="wrote-then"><span class="second">The model’s translation after ${count(step)} training steps:</span>
-    <span class="tgt" ${inLanguage(code)}>${text ? stretches(text, changed(held.target, text), (one) => html`<span
+    <span ${inLanguage(code)}>${text ? stretches(text, changed(held.target, text), (one) => html`<span
     class="wrong">${one}</span>`) : html`<span class="soft">(nothing yet)</span>`}</span></p>${text !== held.target
     && html`<p class="fine"><span class="wrong-key">Wavy</span>: differs from the final translation</p>`}`;
 }

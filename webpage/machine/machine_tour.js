@@ -22,7 +22,7 @@ export function stops(data, trace, state) {
   const named = (values, name) => {
     const { most: [part], isMost, against } = mostOf(values.map((value, i) => ({ value, i })), { most: 1, least: NAMED });
     const counts = against && html` Against it counts above all ${name(trace, against.i)}: ${adds(against.value)}.`;
-    return part && html` ${isMost ? "Most of what adds to it" : "The largest part"} comes from ${name(trace, part.i)}: ${
+    return part && html` ${isMost ? "Most of what they add" : "The largest part"} comes from ${name(trace, part.i)}: ${
       adds(part.value)}.${counts}`;
   };
   const block = of("feed_forward").reduce((best, one) => one.figure > best.figure ? one : best);
