@@ -20,14 +20,14 @@ def check_one_sentence(result: Translation, name: str | None) -> None:
 
 
 def forced(model: Translator, trace: Trace, *, views: Sequence[str] = ("raw",)) -> Trace:
-    """The trace of another model's translation under this one; probabilities are not calibrated.
+    """The trace of another model's translation under this one.
 
     The tokens are the other model's if they are this model's too, otherwise those of this model's tokenizer.  Raises
     UserError, with the model's name, for a translation that the model cannot represent.
     """
     def looked_at(target_ids: Sequence[int] | None = None, given: int = 0) -> Trace:
         found = model.look_at(trace.source_text, trace.target_text, source=trace.source_language,
-                              target=trace.target_language, views=views, calibrated=False, target_ids=target_ids,
+                              target=trace.target_language, views=views, target_ids=target_ids,
                               given=given)
         return replace(found, replaced=trace.replaced)
 

@@ -33,6 +33,7 @@ def opened(browser, path, trace, **chosen):
 @pytest.fixture
 def page(browser, trace, tmp_path):
     with opened(browser, tmp_path / "look.html", trace) as tab:
+        tab.get_by_role("link", name="Lab", exact=True).click()
         assert tab.locator(".rail .foot").inner_text().strip().endswith("run seq2see serve MODEL.")
         yield tab
 
@@ -187,6 +188,7 @@ def test_without_gold_links_the_agreement_with_erasure_is_shown(browser, trace, 
     maps = tuple(MapTrust("raw", "predicts", (layer, head), None, tau) for layer in range(3) for head in range(2))
     trust = Trust("own.csv", 300, 301, MapTrust("random", "predicts", (), None, chance), maps[:1], maps)
     with opened(browser, tmp_path / "look.html", replace(trace, trust=trust)) as tab:
+        tab.get_by_role("link", name="Lab", exact=True).click()
         said = tab.locator(".lab [data-says=agreement]")
         assert " ".join(said.inner_text().split()) == "Agreement with erasure 0.42 (random map 0.00)"
         said.hover()

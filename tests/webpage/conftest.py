@@ -143,6 +143,7 @@ def open_tool(tab, name):
 
 def to_see(tab):
     tab.get_by_role("link", name="See", exact=True).click()
+    tab.locator(".see").wait_for()
 
 
 def more(tab, name):

@@ -16,7 +16,8 @@ def test_a_long_translation_stays_in_its_card(open_tab, tmp_path):
     for width, height in ((1280, 800), (1280, 700), (1440, 900), (1000, 800), (390, 800)):
         tab.set_viewport_size({"width": width, "height": height})
         tab.wait_for_timeout(200)
-        card, work, line = (tab.locator(name).first.bounding_box() for name in (".texts", ".work", ".tgt"))
-        assert card["y"] + card["height"] <= work["y"] + 1 and work["height"] >= 150, (width, height, card, work)
+        card, why, work, line = (tab.locator(name).first.bounding_box() for name in (".texts", ".why", ".work", ".tgt"))
+        assert card["y"] + card["height"] <= why["y"] + 1 and work["height"] >= 150, (width, height, card, why, work)
+        assert card["x"] + card["width"] <= work["x"] + 1 or card["y"] + card["height"] <= work["y"] + 1, (width, card, work)
         inside = tab.locator(".texts").evaluate("one => one.scrollHeight - one.clientHeight")
         assert line["y"] + line["height"] <= card["y"] + card["height"] + inside + 1

@@ -239,7 +239,8 @@ class Page:
         """The kinds that were read; every statement is true."""
         kinds = []
         for one in self.tab.locator("[data-says]:visible").all():
-            kind, said = one.get_attribute("data-says"), re.sub(r"\s+", " ", one.inner_text()).strip()
+            text = one.evaluate("(one) => one.innerText ?? one.textContent")  # of a drawing
+            kind, said = one.get_attribute("data-says"), re.sub(r"\s+", " ", text).strip()
             if said:
                 kinds.append(kind)
                 assert getattr(self, kind.replace("-", "_"))(said, one) is not False, f"{self.text}: {kind}: {said}"
@@ -250,7 +251,7 @@ class Page:
             kinds.append("source-share")
         for place in SAYING:
             for one in self.tab.locator(f"{place}:visible").all():
-                if one.inner_text().strip():
+                if (one.text_content() or "").strip():
                     assert one.get_attribute("data-says") or one.locator("[data-says]").count(), place
         return kinds
 

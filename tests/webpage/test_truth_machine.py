@@ -601,7 +601,7 @@ class Sentences(Step):
 
 
 TRANSLATION = """() => {
-  const group = document.querySelector("[aria-label='Choose a word of the translation']").cloneNode(true);
+  const group = document.querySelector(".machine [aria-label='Choose a word of the translation']").cloneNode(true);
   group.querySelector(".m-word:last-of-type").remove();  // its end
   return [group.textContent.trim(), document.querySelectorAll("[data-do=machine_word]").length];
 }"""
@@ -691,10 +691,10 @@ class BrowserReader(Reader):
 
     def wait(self, step):
         self.tab.wait_for_function("""(step) => document.querySelector(`[data-do=machine_word][data-value="${step}"]`)
-            ?.ariaPressed === "true" && document.querySelector(".other [data-says=machine-carried]")""", arg=step)
+            ?.ariaPressed === "true" && document.querySelector(".machine [data-says=machine-carried]")""", arg=step)
 
     def said(self, part):
-        return self.tab.locator({"page": ".other", "opened": ".opened", "stop": ".m-stop"}[part]).evaluate(READ)
+        return self.tab.locator({"page": ".machine", "opened": ".opened", "stop": ".m-stop"}[part]).evaluate(READ)
 
     def read_blocks(self, sentences):
         """What each block says when it is opened."""

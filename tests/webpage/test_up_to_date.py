@@ -103,7 +103,7 @@ def test_heads_off_keep_the_forced_beginning_and_the_beams(tab):
     settled(tab)
     with tab.expect_request("**/v1/look") as sent:
         open_tool(tab, "Head off")
-        if not tab.locator(".bench [aria-pressed=true]").count():
+        if not tab.locator(".bench .sw [aria-pressed=true]").count():
             tab.locator(".bench [data-value='cross.0.0']").click()
     assert sent.value.post_data_json["prefix"].endswith("qu'elle")
     tab.locator(".bench .verdict").wait_for()

@@ -31,8 +31,8 @@ const frame = (settings) => html`<a class="skip" href="#s2s-map" data-do="skip">
   aria-labelledby="s2s-share" hidden></section><div class="toast" role="status"></div><div class="on-paper" aria-hidden="true"></div>`;
 
 // Where a page without an address begins: in the lab, if it is to show more than See does.
-const placeOf = ({ view, unit, rows }) =>
-  view === START.view && unit === START.unit && rows === START.rows ? {} : { page: "lab", tool: "maps" };
+const placeOf = ({ view, rows }) =>
+  view === START.view && rows === START.rows ? {} : { page: "lab", tool: "maps" };
 
 export function explorer(element, given) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);

@@ -41,7 +41,7 @@ function sent(one, { seconds }) {
   if (error) return html`<p class="warn">${error}</p>`;
   if (href) {
     const minutes = Math.max(1, Math.floor(seconds / 60));
-    return html`<p><b>${name}</b> is translated.</p><p><a class="chip solid" href="${href}" download data-k="save">Save
+    return html`<p><b>${name}</b> is translated.</p><p><a class="chip solid" href="${href}" download data-k="download">Save
       the translation</a> <span class="fine">The server deletes it after ${minutes > 1 ? `${count(minutes)} minutes`
         : "a minute"}.</span></p>`;
   }
@@ -59,7 +59,7 @@ export function uploadActions({ state, settings, root, set }) {
   function put(sent) {
     const was = isInside(), isEnd = sent?.href || sent?.error;
     set({ upload: Boolean(state.upload || isEnd), sent });
-    if (was && (sent?.href || !isInside())) focus(sent?.href ? "save" : "choose");
+    if (was && (sent?.href || !isInside())) focus(sent?.href ? "download" : "choose");
   }
 
   function take(given) {
