@@ -18,6 +18,7 @@ def test_a_long_translation_stays_in_its_card(open_tab, tmp_path):
         tab.wait_for_timeout(200)
         card, why, work, line = (tab.locator(name).first.bounding_box() for name in (".texts", ".why", ".work", ".tgt"))
         assert card["y"] + card["height"] <= why["y"] + 1 and work["height"] >= 150, (width, height, card, why, work)
-        assert card["x"] + card["width"] <= work["x"] + 1 or card["y"] + card["height"] <= work["y"] + 1, (width, card, work)
+        right, below = card["x"] + card["width"], card["y"] + card["height"]
+        assert right <= work["x"] + 1 or below <= work["y"] + 1, (width, card, work)
         inside = tab.locator(".texts").evaluate("one => one.scrollHeight - one.clientHeight")
         assert line["y"] + line["height"] <= card["y"] + card["height"] + inside + 1

@@ -111,8 +111,9 @@ def test_the_cat(cat):
     assert against.all_text_contents() == ["−0.1"], "the dashed path of *because*"
     assert sums(cat) == (10.3, 10.3, 10.3)
     cat.locator("[data-k=machine_mode-over]").click()
-    assert said.inner_text() == (f"Most of what adds to it comes from feed-forward layer 2. {falls} The lead of il over elle"
-                                 " goes from 7.5 to 0.8. The head itself adds +2.4. Feed-forward layer 2 adds +4.3 with the head and +0.4 without it.")
+    assert said.inner_text() == (f"Most of what adds to it comes from feed-forward layer 2. {falls} The lead of il"
+                                 " over elle goes from 7.5 to 0.8. The head itself adds +2.4."
+                                 " Feed-forward layer 2 adds +4.3 with the head and +0.4 without it.")
 
 
 @pytest.mark.long
