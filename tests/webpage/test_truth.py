@@ -10,6 +10,7 @@ import json
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache, cached_property
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ import pytest
 from drawn import Drawn
 from independent import Network
 from node import Node
+from playwright.sync_api import Error
 
 from seq2see import Translator
 from seq2see.passes.attention_kinds import KINDS
@@ -225,6 +227,13 @@ def label(unit):
     return {{"fr": "to French", "de": "to German", "es": "to Spanish"}[tag[1]]} if tag else NAMED
 
 
+def text_of(one):
+    """What it says; a drawing has no inner text."""
+    with suppress(Error):
+        return one.inner_text()
+    return one.text_content()
+
+
 class Page:
     """The statements of one page about one word."""
 
@@ -239,8 +248,7 @@ class Page:
         """The kinds that were read; every statement is true."""
         kinds = []
         for one in self.tab.locator("[data-says]:visible").all():
-            text = one.evaluate("(one) => one.innerText ?? one.textContent")  # of a drawing
-            kind, said = one.get_attribute("data-says"), re.sub(r"\s+", " ", text).strip()
+            kind, said = one.get_attribute("data-says"), re.sub(r"\s+", " ", text_of(one)).strip()
             if said:
                 kinds.append(kind)
                 assert getattr(self, kind.replace("-", "_"))(said, one) is not False, f"{self.text}: {kind}: {said}"
@@ -251,7 +259,7 @@ class Page:
             kinds.append("source-share")
         for place in SAYING:
             for one in self.tab.locator(f"{place}:visible").all():
-                if (one.text_content() or "").strip():
+                if text_of(one).strip():
                     assert one.get_attribute("data-says") or one.locator("[data-says]").count(), place
         return kinds
 
@@ -350,16 +358,15 @@ class Page:
     def head(self, said, one):
         head, unit, case = head_of(one), self.unit, self.case
         self.outcome(one.locator(".out").inner_text(), off=head)
-        assert self.matters(off=head)
         share, word = int(one.locator(".pc").inner_text().rstrip("%")), one.locator(".wd").inner_text()
         name, rows = one.locator(".nm").inner_text(), unit["pieces"]
         if head[0] == "encoder":
-            read = name.rpartition(", from ")[2]
+            read = name.rpartition(", from ")[2].strip("“”")
             rows = min((one["pieces"] for one in case.columns["encoder"] if read in label(one)),
                        key=lambda rows: abs(share - 100 * max(case.shares(head, rows))))
         elif len(rows) > 1:
             changes = {step: abs(math.log(case.of_token(step, off=head) / case.of_token(step))) for step in rows}
-            labels, named = case.record["labels"]["target"], name.rpartition(", at ")[2]
+            labels, named = case.record["labels"]["target"], name.rpartition(", at ")[2].strip("“”")
             rows = [step for step in rows if labels[step].strip("▁ ") == named
                     and changes[step] >= 0.98 * max(changes.values())][:1]
             assert rows, f"the step named is the one that changes most: {name} {changes}"
@@ -557,14 +564,13 @@ DRAW = """([settings, another, pinned]) => {
   s2s_loading.loading(context).begin({});
   const trace = traceOf(state), words = trace.written;
   if (another !== null) s2s_actions.pickWord(context, "target", words[another % words.length].pieces[0]);
-  const unit = trace.unitAt("target", state.word), mattering = trace.mattering(state.word);
-  const head = (one, i) => s2s_heads.headRow(state, trace, one, one, i + 1);
+  const unit = trace.unitAt("target", state.word);
   return `<span aria-haspopup="menu" data-number="${unit.word ?? -1}"></span>
     <span class="mini on" data-head="${s2s_trace.nameOf(state.head)}"></span>
     <div class="eyebrow">${s2s_map_heading.eyebrow(state)}</div>
     <p class="say" data-says="row">${s2s_map_heading.headline(state)}</p>
     <section class="why">${s2s_why.why(state, settings)}</section>
-    <div class="story">${mattering.map(head).join("")}</div>
+    ${s2s_heads.headsCard({ ...state, list: true })}
     ${s2s_candidates.candidates(state, trace, unit, settings)}
     ${s2s_erased_words.erasedWords(state, trace, unit, settings)}`;
 }"""
@@ -610,13 +616,15 @@ def test_every_sentence_of_a_page_with_the_model_inside_is_true(open_tab, file, 
     _, text = STORIES[number]
     tab = open_tab(f"{file}?{urlencode({'text': text})}", offline=True)
     settled(tab)
-    assert {"row", "looked", "head-off-here", "pill"} <= set(Page(tab, storybook, text).check())
+    met = set(Page(tab, storybook, text).check())
+    assert {"row", "looked", "head-off-here"} <= met and ("pill" in met or number != 6)
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_sentence_about_everyday_texts_is_true(draw, everyday, part):
     met = read_some(draw, everyday, part)
-    assert {"row", "head", "candidate", "word-moves", "other-head", "head-off-here"} <= set(met), met
+    assert {"row", "head", "candidate", "other-head", "head-off-here"} <= set(met), met
+    assert {"word-moves", "word-flips"} & set(met), met
     assert "antecedent" not in met, "no head of this model was found to look for it"
 
 

@@ -30,7 +30,7 @@ export function measured(lesson, { budget }) {
 }
 
 // "4 of 5 claims hold" as a finding about the model, not a score.
-export const textbook = (word) => word.replace(/^(\d+) of (\d+) claims? holds?/, "Of $2 claims in textbooks and papers, $1 hold for this model");
+const textbook = (word) => word.replace(/^(\d+) of (\d+) claims? holds?/, "Of $2 claims in textbooks and papers, $1 hold for this model");
 
 const folded = (title, content) => html`<details><summary>${title}</summary>${content}</details>`;
 

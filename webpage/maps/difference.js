@@ -20,7 +20,7 @@ export function mapOf(state) {
 }
 
 // For each of the words `own`, which of `other` stands in its place; null for none.
-export function partners(own, other) {
+function partners(own, other) {
   if (own.length === other.length) return own.map((_, i) => i);
   const labels = (all) => all.map(({ label }) => label), found = new Map(shared(labels(own), labels(other)));
   return own.map((_, i) => found.get(i) ?? null);

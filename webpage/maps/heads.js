@@ -88,7 +88,7 @@ const rowOf = (state, { kind }, piece = state.word) => kind === "encoder" ? stat
 
 // A head as a button: what it is for, where it looks in the row, and what the word becomes with it off.  Of a word of
 // several tokens, it shows where the head looked at the step through which it has its effect, and names that step.
-export function headRow(state, trace, head, effect, place, piece = state.word) {
+function headRow(state, trace, head, effect, place, piece = state.word) {
   const tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head);
   const isOne = head.kind === "encoder" || trace.unitAt("target", piece)?.pieces.length === 1;
   const row = head.kind === "encoder" ? state.read : effect?.step ?? piece;

@@ -12,7 +12,7 @@ import { beforeOf, mapOf, modeOf, partnerOf, rowOf } from "../maps/difference.js
 import { CAVEAT, points, toneOf } from "../maps/map.js";
 import { chance, percent } from "../common/wording.js";
 
-export const WIDTH = 1200, HEIGHT = 630;
+const WIDTH = 1200, HEIGHT = 630;
 const LEFT = 44, TEXT = 19.5, ROOM = 600;  // pixels: of the sentences, and how wide they may be
 const MAP = { left: 790, top: 152, right: 1164, bottom: 500 };
 

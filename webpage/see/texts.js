@@ -61,7 +61,7 @@ export function paintTexts(root, state, settings) {
 }
 
 // What is in the field, or will be.
-export const textOf = ({ draft, text }) => draft ?? text;
+const textOf = ({ draft, text }) => draft ?? text;
 
 function actions(state, settings) {
   const off = traceOf(state) ? "" : html`disabled`;
@@ -116,7 +116,7 @@ export function placeSwap(root, state, settings) {
   const wanted = middle - seg.offsetLeft - seg.offsetWidth / 2;
   swap.style.left = `${Math.max(least, Math.min(wanted, lane.width - swap.offsetWidth - 8))}px`;
 }
-export function slideThumb(seg) {
+function slideThumb(seg) {
   const thumb = seg.querySelector(".thumb"), on = seg.querySelector("[aria-checked=true]");
   if (on) Object.assign(thumb.style, { width: `${on.offsetWidth}px`, transform: `translateX(${on.offsetLeft}px)` });
 }
