@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .corpora.replay import Replay
     from .heads.alignment_choice import AlignmentChoice
     from .records.calibration import Calibration
+    from .records.example_record import Examples
     from .records.roles import Noun, Roles
     from .records.trust import Trust
 
@@ -79,6 +80,14 @@ class Measurements:
         return found if found and found.weights == self.fingerprint else None
 
     @cached_property
+    def examples(self) -> Examples | None:
+        """The examples of the model's page, chosen by `seq2see measure`."""
+        from .records.example_record import FILE, Examples
+
+        found = self._beside(FILE, Examples.load)
+        return found if found and found.weights == self.fingerprint else None
+
+    @cached_property
     def replay(self) -> Replay | None:
         """The recorded moments of the model's training."""
         from .corpora.replay import FILE, load_replay
@@ -94,9 +103,9 @@ class Measurements:
         """The existing files, by name."""
         from .corpora import replay
         from .heads import alignment_choice
-        from .records import calibration, roles, trust
+        from .records import calibration, example_record, roles, trust
 
-        names = [one.FILE for one in (alignment_choice, calibration, replay, roles, trust)]
+        names = [one.FILE for one in (alignment_choice, calibration, example_record, replay, roles, trust)]
         return {name: paths[0] for name in names if (paths := self._paths(name))}
 
     def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from ..lens.heads import alignment_choice
 from ..lens.measurements import NOTHING, Measurements
-from ..lens.records import calibration, roles, trust
+from ..lens.records import calibration, example_record, roles, trust
 from ..lens.records.roles import GoldPair
 from ..storybook import Storybook
 from ..text.word_links import Links
 from ..translate.translator import Translator
 from .aligner import Aligner, fit, fit_to_stories, settings_of, storybook, trained_on_storybook
 from .calibration_fitting import SENTENCES, calibrate
+from .example_choice import MOST, choose_examples
 from .gold import in_halves
 from .head_roles import as_plain, measure_roles, save_report
 from .held_out_faithfulness import measure_on_stories, measure_views
@@ -96,9 +97,15 @@ def measures_of(
         found = calibrate(translator, corpora, measured_on=name, limit=count)
         return Result(found, with_languages(found, previous).save)
 
+    def examples_on(count: int) -> Result:
+        found = choose_examples(translator, corpora, limit=count)
+        return Result(found, found.save)
+
     most = max((len(part) for one in corpora for part in (one.fitted, one.held)), default=0)
     yield Measure("calibration", calibration.FILE, calibration_on, few=60, least=60, most=min(most, SENTENCES),
                   command=command, given=given)
+    yield Measure("examples", example_record.FILE, examples_on, few=2, least=12, most=min(MOST, most), command=command,
+                  unit="pairs of sentences")
     languages = english_to_french(translator)
     if languages and (STORYBOOK in (*data, *check) or (not data and trained_on_storybook(_settings(translator)))):
         yield from _on_stories(translator, Aligner(translator, source=languages[0], target=languages[1]),

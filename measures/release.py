@@ -43,7 +43,7 @@ from .examples import SENTENCES
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = (  # measurements, copied if they exist
-    "alignment.json", "trust.json", "heads.json", "calibration.json", "replay.json.gz",
+    "alignment.json", "trust.json", "heads.json", "calibration.json", "example_pairs.json", "replay.json.gz",
 )
 MOST_BYTES = 26_000_000  # of a model's weights and their export
 MOST_CHANGE = 0.05  # in nats, of the log-probability of a translation through float16

@@ -16,7 +16,7 @@ from typing import Any
 from ..lens.data.view_names import shown_texts
 from ..translate.translator import Translator
 from ..webpage.assembly import as_data, bundle, html_document, style
-from .example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
+from .example_pairs import first_text, pairs_of
 from .page_model import web_model
 from .page_weights import WebType, web_weights
 
@@ -79,17 +79,16 @@ def packed(content: bytes) -> str:
 
 def settings_of(translator: Translator) -> dict[str, Any]:
     """The explorer's settings: as the server's, for one model."""
-    right, [(source, target), *_] = all_right(translator), list(translator.language_pairs)
+    examples, [(source, target), *_] = pairs_of(translator), list(translator.language_pairs)
     with translator.inside() as (model, _):
         size = model.num_parameters()
     return {
         "models": [{"name": translator.name, "languages": translator.language_pairs.products, "weights": size,
                     "recorded": replay_of(translator) is not None}],
         "characters": CHARACTERS, "alternatives": ALTERNATIVES, "beams": BEAMS,
-        "pairs": list(PAIRS) if right else [],
-        "pairLanguages": [SOURCE, TARGET] if right else None,
-        "exampleModel": translator.name if right else None,
+        "pairs": examples,
+        "exampleModel": translator.name if examples else None,
         "first": None,
         "start": {"source": source, "target": target},
-        "text": sentences()[0][0] if SOURCE in translator.language_pairs.sources else None,
+        "text": first_text(examples, translator.language_pairs.sources),
     }

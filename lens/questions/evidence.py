@@ -93,8 +93,12 @@ def matters(before: float, after: float, instead: str | None) -> bool:
         before, after: the log-odds of the word with and without it, in nats.
         instead: the word that is written without it, if it is another.
     """
-    falls = 1 / (1 + math.exp(-before)) - 1 / (1 + math.exp(-after))
-    return instead is not None or falls >= MATTERS
+    return instead is not None or fall(before, after) >= MATTERS
+
+
+def fall(before: float, after: float) -> float:
+    """By how much the probability of a word falls, from its log-odds before and after."""
+    return 1 / (1 + math.exp(-before)) - 1 / (1 + math.exp(-after))
 
 
 def evidence_of(

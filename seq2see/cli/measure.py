@@ -83,6 +83,7 @@ def measured(measure: "Measure | LeftOut", folder: Path, *, most: int) -> bool:
 def print_found(found: Any) -> None:
     from seq2see.cli.heads_report import print_report, print_roles
     from seq2see.lens.heads.alignment_choice import AlignmentChoice
+    from seq2see.lens.records.example_record import Examples
     from seq2see.lens.records.trust import Trust
     from seq2see.measures.reliability import describe
 
@@ -91,6 +92,8 @@ def print_found(found: Any) -> None:
             print(found.describe())
         case Trust():
             print_trust(found)
+        case Examples():
+            print(found.describe())
         case {"needed": _}:
             print_report(found)
         case dict():

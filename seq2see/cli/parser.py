@@ -406,6 +406,7 @@ def add_measure(verbs: Verbs) -> None:
         "  trust.json        the faithfulness of each view: agreement with erasure, alignment error with gold links\n"
         "  heads.json        the roles that the maps suggest for each head, and its attention distance\n"
         "  alignment.json    the maps that link words best; needs gold links\n"
+        "  example_pairs.json  pairs of sentences in which one word changes another: the examples of the page\n"
         "The files are written beside the model. For a packaged, downloaded or read-only model they are written to"
         " the\n"
         "user's cache. The command skips what the model or the pairs do not allow, and prints the reason.\n\n"

@@ -17,7 +17,7 @@ from seq2see.pretrained import NAMES
 from ...lens.corpora.replay import FILE as REPLAY
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
-from ...webpage_data.example_pairs import PAIRS, SOURCE, TARGET, all_right, sentences
+from ...webpage_data.example_pairs import all_right, first_text, pairs_of
 from ..service import Service
 
 
@@ -37,6 +37,7 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
     limits, models, pairs = service.settings, service.models, service.language_pairs
     chosen = example_model(service)
     first = first_view(models[chosen]) if chosen else None
+    examples = [pair for one in models.values() for pair in pairs_of(one)]
     return {
         "api": api,
         "models": [{"name": name, "languages": one.language_pairs.products, "weights": weights(one),
@@ -45,11 +46,10 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
         "characters": limits.characters,
         "alternatives": limits.alternatives,
         "beams": limits.beams,
-        "pairs": list(PAIRS) if chosen else [],
-        "pairLanguages": [SOURCE, TARGET] if chosen else None,
+        "pairs": examples,
         "exampleModel": chosen,
         "first": first,
-        "text": sentences()[0][0] if not first and SOURCE in pairs.sources and pairs.default else None,
+        "text": None if first or not pairs.default else first_text(examples, pairs.sources),
     }
 
 

@@ -17,7 +17,7 @@ from ...tokenizer.language_codes import language_name
 from ...translate.translator import Translator
 from ...webpage.assembly import style
 from ...webpage.palette import COLOURS
-from ...webpage_data.example_pairs import SOURCE, TARGET, sentences
+from ...webpage_data.example_pairs import SOURCE, TARGET, sentences, texts_of
 from ..access import AccessControl
 from ..apis.v1 import LookBody
 from ..request_checks import PAGE
@@ -88,7 +88,8 @@ def build_page(service: Service, *, api: str | None = API) -> gr.Blocks:
                 translation = gr.Textbox(first and first["translation"]["text"], label="Translation", lines=2,
                                          interactive=False)
                 if about["pairs"]:
-                    gr.Examples([one for one, _ in sentences()], text)
+                    gr.Examples([text for one in about["pairs"] if one["model"] == about["exampleModel"]
+                                 for text in texts_of(one)], text)
             with gr.Column(scale=3, min_width=640):
                 explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                                    apply_default_css=False, css=style() + text_of("gradio.css"), asked=None,

@@ -29,7 +29,7 @@ READ = """(home) => [...home.querySelectorAll("[data-says], [data-tell]")].map((
   const made = document.createElement("div");
   made.innerHTML = one.dataset.tell ?? "";
   const [kind, text] = "tell" in one.dataset ? [one.dataset.kind, made.textContent] : [one.dataset.says, one.innerText];
-  return [kind, text.replace(/\\s+/g, " ").trim()];
+  return [kind, text.replace(/\\s+/g, " ").replace(/·(?=\\S)/g, "").trim()];  // of a token that continues a word
 })"""
 CASES = {
     "cat": ("storybook", "fr", CAT, (11, 3, 16)),
@@ -691,7 +691,8 @@ class BrowserReader(Reader):
 
     def wait(self, step):
         self.tab.wait_for_function("""(step) => document.querySelector(`[data-do=machine_word][data-value="${step}"]`)
-            ?.ariaPressed === "true" && document.querySelector(".machine [data-says=machine-carried]")""", arg=step)
+            ?.ariaPressed === "true" && (document.querySelector(".machine [data-says=machine-carried]")?.innerText
+            ?? "not known yet").search("not known yet") < 0""", arg=step)
 
     def said(self, part):
         return self.tab.locator({"page": ".machine", "opened": ".opened", "stop": ".m-stop"}[part]).evaluate(READ)

@@ -1,11 +1,23 @@
-// The word of an example that can be swapped, both words in their order, and the text with the other one.
+// The examples: pairs of sentences that differ in one word, which can be swapped.
 
+const MOST = 8;  // examples in a menu
+
+// Those of the model that translates, into the language that is chosen if it has some; else those of the model that has
+// examples.
+export function examplesOf({ model, target, traces: [trace] }, { pairs, exampleModel }) {
+  const own = (name) => pairs.filter((one) => one.model === name);
+  const all = [model ?? trace?.record.model, exampleModel].map(own).find((found) => found.length) ?? [];
+  const code = target ?? trace?.languages[1], fitting = all.filter(({ languages }) => languages[1] === code);
+  return (fitting.length ? fitting : all).slice(0, MOST);
+}
+
+// The word of an example that can be swapped, both words in their order, and the text with the other one.
 export function flipOf(settings, text) {
-  for (const { before, after, options } of settings.pairs || []) {
-    const which = options.findIndex((one) => before + one + after === text);
+  for (const pair of settings.pairs || []) {
+    const { before, after, options } = pair, which = options.findIndex((one) => before + one + after === text);
     if (which < 0) continue;
     const own = options[which], other = options[1 - which];
-    return { own, other, options, text: before + other + after };
+    return { own, other, options, pair, agrees: pair.agrees?.[which], text: before + other + after };
   }
   return null;
 }

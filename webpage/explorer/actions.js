@@ -134,7 +134,7 @@ export function clicksOf(context) {
     word: (piece) => pickWord(context, "target", +piece),
     part: (part) => context.showPart(+part),
     example(_, { dataset: { value } }) {
-      const [source, target] = settings.pairLanguages ?? [state.source, state.target];
+      const [source, target] = flipOf(settings, value).pair.languages;
       open(value, { source, target, menu: null, chosen: false });
     },
     // The other word of the example: the head and the place of the word stay.

@@ -131,6 +131,7 @@ export function explorer(element, given) {
     Object.assign(state, { menu: null, allHeads: false, hover: null }, pageOf(address));
     context.actions.entered();
     begin();
+    context.keep?.();  // of this entry of the history too
   }
 
   // The page has an address, and its state outlives a reload.

@@ -23,9 +23,9 @@ export function loading(context) {
   }
 
   function asked(text) {
-    const { source, target, prefix, options } = state, [from, to] = settings.pairLanguages || [];
-    const isExample = flipOf(settings, text) && [null, from].includes(source) && [null, to].includes(target);
-    const example = isExample && settings.exampleModel;
+    const { source, target, prefix, options } = state, { pair } = flipOf(settings, text) ?? {};
+    const { languages: [from, to] = [], model } = pair ?? {};
+    const example = [null, from].includes(source) && [null, to].includes(target) && model;
     return { source: source || undefined, target: target || undefined, model: state.model || example || undefined,
       prefix: prefix || undefined, ...options };
   }
@@ -118,19 +118,21 @@ export function loading(context) {
     const part = Math.min(changes.part || 0, traces.length - 1), trace = traces[part];
     const [layers, heads] = trace.sizes[state.head.kind], isKept = changes.word < trace.record.target.length;
     const place = before?.written.length === trace.written.length ? trace.written[stay]?.pieces[0] : undefined;
+    const flip = flipOf(settings, trace.source), agrees = ({ text }) => text === flip?.agrees;
+    const own = trace.words("target").find(agrees)?.pieces[0];
     const differs = (side) => changed(before[side], trace[side]).map((one) => one.start);
     const next = {
       twin: null, swapped: false, mode: changes.mode ?? "after", ...late, hover: null,
       reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
       traces, part, busy: "weighing", waited: false,
-      word: isKept ? changes.word : place ?? trace.first, read: state.read < trace.record.source.length ? state.read : 0,
+      word: isKept ? changes.word : place ?? own ?? trace.first, read: state.read < trace.record.source.length ? state.read : 0,
       moment: null, held: null, playing: false,
       changed: !before || many || traces.length > 1 || before.target === trace.target ? {}
         : { source: late.swapped ? differs("source") : [], target: differs("target") },
     };
     if (next.twin && !isAlike(next.twin, trace)) Object.assign(next, { twin: null, swapped: false });
     const isMissing = state.head.layer >= layers || state.head.head >= heads, likely = trace.likely(next.word);
-    const isExample = Boolean(flipOf(settings, trace.source)), mayChoose = !state.chosen && !next.swapped;
+    const isExample = Boolean(flip), mayChoose = !state.chosen && !next.swapped;
     next.isFree = mayChoose && !(isExample && likely);
     if (isMissing || (mayChoose && (isExample || !before))) {
       next.head = likely ?? { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };

@@ -5,7 +5,7 @@ import { html, paint, putAt } from "../common/markup.js";
 import { recentLanguages, traceOf } from "../common/state.js";
 import { OFFERED, isAttribution } from "../common/trace.js";
 import { choices } from "../lab/candidates.js";
-import { flipOf } from "../common/flips.js";
+import { examplesOf, flipOf } from "../common/flips.js";
 import { TOOLS } from "./bench.js";
 import { inLanguage, isMany, language, pairNames, sourcesOf, targetsOf } from "../common/languages.js";
 import { chance, elided, oneIn, percent } from "../common/wording.js";
@@ -27,9 +27,9 @@ function languages(name, codes, chosen, about) {
 }
 
 const MENUS = {
-  examples: ({ text }, settings) => settings.pairs.map(({ before, options, after }) => item(html`data-example="pair"
-    data-value="${before + options[0] + after}" data-k="example-${options[0]}"`, flipOf({ pairs: [{ before, options, after }] },
-    text) !== null, html`<span>${before}<b>${options.join(" | ")}</b>${after}</span>`)),
+  examples: (state, settings) => examplesOf(state, settings).map(({ before, options, after }) => item(
+    html`data-example="pair" data-value="${before + options[0] + after}" data-k="example-${options[0]}"`,
+    flipOf({ pairs: [{ before, options, after }] }, state.text) !== null, html`<span>${before}<b>${options.join(" | ")}</b>${after}</span>`)),
   more: (state, { files, models }) => html`${traceOf(state) && choice("others", "", null, two("Other translations",
     "beams, sampling, words"))}${files && choice("upload", "", null, "Translate a file")}${traceOf(state) && item(
     html`data-menu="export" data-k="save"`, null, "Save the map")}${choice("print", "", null, "Print")}${

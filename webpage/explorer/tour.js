@@ -4,11 +4,10 @@ import { flipOf } from "../common/flips.js";
 import { html, paint, putAt } from "../common/markup.js";
 
 function stepsOf(root, state, settings) {
-  const flip = flipOf(settings, state.text), pair = flip && settings.pairs.find((one) => one.options === flip.options);
-  const [before, after] = !pair || flip.own === pair.options[0] ? pair?.pronouns ?? [] : [...pair.pronouns].reverse();
+  const flip = flipOf(settings, state.text), agrees = flip && flipOf(settings, flip.text).agrees;
   return [
-    [".texts", pair ? html`Change <i>${flip.own}</i> to <i>${flip.other}</i>, and <i>${before}</i> becomes
-      <i>${after}</i>.` : "Type your own sentence. It is translated while you type."],
+    [".texts", flip ? html`Change <i>${flip.own}</i> to <i>${flip.other}</i>, and <i>${flip.agrees}</i> becomes
+      <i>${agrees}</i>.` : "Type your own sentence. It is translated while you type."],
     [".texts", root.querySelector(".joins path")
       ? "The line shows where a head looked while the model wrote the dark word. Point at another word to see its line."
       : "A head looked at the tinted words while the model wrote the dark word. Choose another word to follow it."],

@@ -33,7 +33,9 @@ export function headStrip(state) {
   const map = (head) => html`<span class="mini tone-${trace.tone(head, state.word)}" data-head="${
     nameOf(head)}"><img alt="">${rankOf(mattering, head)}</span>`;
   const row = (heads, layer) => html`<span class="lay">${layer + 1}</span>${heads.map(map)}`;
-  return trace.once(`strip ${state.word}`, () => html`${KINDS.map((kind) => html`<span class="minis"><span
+  const most = Math.max(...KINDS.map((kind) => trace.layers(kind).length));
+  return trace.once(`strip ${state.word}`, () => html`${KINDS.map((kind) => html`<span class="minis"
+    style="--layers:${most}"><span
     class="what">${direction(kind, trace.languages)}</span><span
     class="maps" style="--heads:${trace.layers(kind)[0].length}">${trace.layers(kind).map(row)}</span></span>`)}`);
 }

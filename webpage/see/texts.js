@@ -1,7 +1,7 @@
 // The text in a box, and its translation below; each word of the translation can be pointed at and chosen, and one word
 // of an example swapped.
 
-import { flipOf } from "../common/flips.js";
+import { examplesOf, flipOf } from "../common/flips.js";
 import { inLanguage, isRightToLeft, language, sourcesOf, targetsOf } from "../common/languages.js";
 import { changed, html, icon, isNarrow, listed, opener, paint, stretches } from "../common/markup.js";
 import { isOld, looking, sideOf, traceOf } from "../common/state.js";
@@ -32,10 +32,10 @@ export function paintTexts(root, state, settings) {
   const part = (name) => root.querySelector(name), field = part("textarea"), isOwn = settings.engine && !settings.embedded;
   const menu = (id, side, label) => !settings.models.length ? html`<span class="tool lang">${label}</span>`
     : opener(state, id, html`${label} ${icon("down")}`, html`class="tool lang" aria-label="${side}: ${label}"`);
-  const shown = language(from, "Detect language");
+  const shown = language(from, "Detect language"), examples = examplesOf(state, settings);
   paint(part(".from-menu"), menu("from", "From", shown));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
-  paint(part(".examples"), isOwn && html`${settings.pairs.length > 0 && opener(state, "examples", html`Examples ${
+  paint(part(".examples"), isOwn && html`${examples.length > 0 && opener(state, "examples", html`Examples ${
     icon("down")}`, html`class="tool"`)}${state.text && html`<button class="tool" data-do="clear" data-k="clear"
     aria-label="Clear the text">${icon("close")}</button>`}`);
   for (const [name, code] of [[".mirror", from], ["textarea", from], [".tgt", to]]) {
@@ -54,8 +54,8 @@ export function paintTexts(root, state, settings) {
   paint(part(".own"), isOwn && state.text && html`<button class="tool" data-do="edit" data-k="edit">${icon("pen")}Type
     your own</button>`);
   swap(part(".swap"), state, settings);
-  paint(part(".offers"), isOwn && !textOf(state) && settings.pairs.length > 0 && html`<span class="second">Or try
-    one</span>${settings.pairs.map(({ before, options: [own], after }) => html`<button class="chip" data-example="pair"
+  paint(part(".offers"), isOwn && !textOf(state) && examples.length > 0 && html`<span class="second">Or try
+    one</span>${examples.map(({ before, options: [own], after }) => html`<button class="chip" data-example="pair"
     data-value="${before + own + after}" data-k="try-${own}">${before}<b>${own}</b>${after}</button>`)}`);
   paint(part(".acts"), actions(state, settings));
 }

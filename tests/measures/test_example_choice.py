@@ -1,0 +1,52 @@
+"""The examples of a page differ in one word, and another word of the translation follows it."""
+
+import re
+
+import pytest
+
+from seq2see import Translator
+from seq2see.errors import UserError
+from seq2see.lens.records.example_record import ExamplePair, Examples
+from seq2see.measures.example_choice import OFFERED, choose_examples, minimal_pairs
+from seq2see.measures.held_out_pairs import HeldOutPairs
+from seq2see.webpage_data.example_pairs import pairs_of
+
+TEXTS = ["The cat is very tired today.", "The queen is very tired today.", "The old dog sleeps in the garden.",
+         "The old dog sleeps in the kitchen.", "No."]
+
+
+def test_minimal_pairs_differ_in_one_word():
+    found = list(minimal_pairs([*TEXTS, TEXTS[0]], ("en", "fr")))
+    assert [one.texts for one in found] == [(TEXTS[0], TEXTS[1]), (TEXTS[2], TEXTS[3])]
+    assert [(one.before, one.after) for one in found] == [("The ", " is very tired today."), (
+        "The old dog sleeps in the ", ".")]
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    translator = Translator.from_pretrained("storybook", engine="torch")
+    corpus = HeldOutPairs("own", ("en", "fr"), [(text, "") for text in TEXTS], [], decides=True)
+    return translator, choose_examples(translator, [corpus], limit=6)
+
+
+def test_in_each_sentence_a_word_is_written_that_the_other_does_not_have(chosen):
+    translator, examples = chosen
+    assert 1 <= len(examples.pairs) <= OFFERED
+    for pair in examples.pairs:
+        translations = translator(list(pair.texts), source="en", target="fr")
+        one, other = (re.findall(r"\w+", found.text) for found in translations)
+        first, second = pair.agrees
+        assert first in one and first not in other and second in other and second not in one, pair
+
+
+def test_they_are_read_again_and_belong_to_their_weights(chosen, tmp_path):
+    translator, examples = chosen
+    examples.save(tmp_path / "example_pairs.json")
+    assert Examples.load(tmp_path / "example_pairs.json") == examples
+    (tmp_path / "example_pairs.json").write_text("{}")
+    with pytest.raises(UserError, match="is not a valid list of examples"):
+        Examples.load(tmp_path / "example_pairs.json")
+    assert not translator.measurements.examples and pairs_of(translator)[0]["model"] == "storybook"
+    own = pairs_of(Translator.from_pretrained("everyday"))
+    assert {tuple(one["languages"]) for one in own} == {("en", "fr"), ("en", "de"), ("en", "es")}
+    assert ExamplePair(**{name: value for name, value in own[0].items() if name != "model"}).options
