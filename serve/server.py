@@ -27,6 +27,7 @@ from ..translate.translator import Translator
 from .access import KEYS_VARIABLE
 from .app import make_app
 from .batcher import WORKER
+from .last_connection import HANDSHAKES, keep_new_away, waiting
 from .malformed import refusing_protocol
 from .reloading import Reloading
 from .service import Service
@@ -199,7 +200,6 @@ class Server(uvicorn.Server):
         if self._signal and _at_work():  # Python would wait for the threads at exit
             os._exit(128 + self._signal)
 
-
     async def _answer_last_requests(self) -> None:
         """Wait until no connection is open, but not long: an idle one may stay."""
         with contextlib.suppress(TimeoutError):
@@ -208,15 +208,14 @@ class Server(uvicorn.Server):
                     await asyncio.sleep(0.02)
 
     async def _stop_listening(self, listener: socket.socket) -> None:
-        """Accept the connections that wait, which closing the port would reset, and close it."""
-        loop, waiting = asyncio.get_running_loop(), list[socket.socket]()
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                waiting.append(listener.accept()[0])
+        """Accept every connection that has begun, and close the port."""
+        keep_new_away(listener)
+        await asyncio.sleep(HANDSHAKES)
+        accepted = waiting(listener)
         for server in self.servers:
             server.close()
-        for connection in waiting:
-            await loop.connect_accepted_socket(self._protocol, connection)
+        for connection in accepted:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
 
     def _protocol(self) -> asyncio.Protocol:
         return self.config.http_protocol_class(config=self.config, server_state=self.server_state,
