@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 MOST_BYTES = 20_000_000  # of a file
 MOST_TEXTS = 100_000  # in a file
+LOST = "the translation lost a placeholder or an element"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ class Document:
     def place(self, number: int) -> str:
         """Where a text stands."""
         return self.places[number] if self.places else f"text {number + 1:,}"
+
+    def untranslated(self) -> list[Left]:
+        """After `write`, all that it left as it was."""
+        return [*(Left(self.place(number), self.texts[number], LOST) for number in self.lost), *self.left]
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from ..tokenizer.language_codes import file_tag
 from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
+from ..translate.remarks import Remarks
 from ..translate.results import EngineOutput, Translation
 from ..translate.segment_translator import Work
 from ..translate.translator import Format, Translator
@@ -54,6 +55,8 @@ MOST_DOCUMENTS = 16  # at work; their texts take turns
 DOCUMENTS_OF_ONE = 4  # of an account
 PATIENCE = 0.05  # seconds after which a document looks again whether the queue has room
 LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
+PREVIEWED = 5  # texts of a document
+MOST_PLACES = 100  # of a document in the remarks on it
 SAMPLE = 4_000  # characters of a document, from which its language is detected
 MARKUP = re.compile(r"<[^>]*>")
 NO_FILE_OPTIONS = FileOptions()
@@ -80,6 +83,15 @@ class Served:
     models: Mapping[str, Translator]
     batchers: Mapping[tuple[str, bool], Batcher]
     number: int = 0
+
+
+@dataclass(frozen=True)
+class TranslatedDocument:
+    """A translated file, the remarks on its texts, and the translations of the first of them."""
+
+    data: bytes
+    remarks: Remarks
+    first: Sequence[Translation]
 
 
 class Service:
@@ -224,7 +236,7 @@ class Service:
             return await self._do(self._examine, text, work, client=caller.address, model=model)
 
     async def translate_document(self, name: str, data: bytes, *, caller: Caller,
-                                 options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> bytes:
+                                 options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> TranslatedDocument:
         """The document in a file of this name, translated; `request` as that of `translate`, without `options`.
 
         A missing source language is detected from all its texts together.  Its texts are sent in batches, one after
@@ -357,7 +369,7 @@ class Service:
         return found
 
     async def _translate_document(self, name: str, data: bytes, caller: Caller, options: FileOptions,
-                                  **request: Any) -> bytes:
+                                  **request: Any) -> TranslatedDocument:
         source, target = own_codes(request.get("source"), request.get("target"))
         known = self._sources(request.get("model"), source, target)
         tags = [file_tag(one) if one else "" for one in (source, target)]
@@ -368,10 +380,18 @@ class Service:
         request["source"] = source or await self._detected(MARKUP.sub(" ", "\n".join(texts)[:SAMPLE]), known)
         request["patient"] = True
         written: list[str] = []
+        first: list[Translation] = []
+        remarks = Remarks("texts", most_places=MOST_PLACES)
         for start in range(0, len(texts), self.settings.texts):
             batch = texts[start : start + self.settings.texts]
-            written += [one.text for one in await patiently(self._do, self._translate, batch, **request)]
-        return await _in(self._files, lambda: document.write(written))
+            found = await patiently(self._do, self._translate, batch, **request)
+            written += [one.text for one in found]
+            first += found[: PREVIEWED - len(first)]
+            await _in(self._files, partial(remarks.note_texts, found, start=start, place=document.place))
+        data = await _in(self._files, lambda: document.write(written))
+        for one in document.untranslated():
+            remarks.leave(one.why, place=one.place, text=one.text)
+        return TranslatedDocument(data, remarks, first)
 
     async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],
                                   evidence: bool, **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:

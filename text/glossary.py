@@ -148,19 +148,26 @@ def read_glossary(path: str | Path) -> Glossary:
             the file and the row.
     """
     try:
-        text = Path(path).read_text("utf-8-sig")
+        data = Path(path).read_bytes()
     except OSError as error:
         raise UserError(f"cannot read the glossary {path}: {error.strerror}", exit_code=2) from None
+    return glossary_of(data, name=str(path))
+
+
+def glossary_of(data: bytes, *, name: str) -> Glossary:
+    """The glossary in a file of this name; UserError as that of `read_glossary`."""
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8: save it as UTF-8", exit_code=2) from None
+        raise UserError(f"{name} is not UTF-8: save it as UTF-8", exit_code=2) from None
     terms: dict[str, str] = {}
     for number, row in enumerate(text.split("\n"), 1):
         if row.strip() and not row.startswith("#"):
-            where, columns = f"{path}, row {number}", row.rstrip("\r").split("\t")
+            where, columns = f"{name}, row {number}", row.rstrip("\r").split("\t")
             if len(columns) != 2:
                 found = f"{len(columns)} columns" if len(columns) > 2 else "no TAB"
                 raise UserError(f"{where}: {found}: expected source TAB target", exit_code=2)
             add(terms, *columns, where=where)
     if not terms:
-        raise UserError(f"{path} has no terms: expected lines of source TAB target", exit_code=2)
+        raise UserError(f"{name} has no terms: expected lines of source TAB target", exit_code=2)
     return Glossary(tuple(terms.items()))

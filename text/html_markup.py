@@ -150,6 +150,13 @@ class Markup:
         return Html("".join(part if isinstance(part, str) else part.render(*next(each)) for part in self.parts))
 
 
+def readable(text: str) -> str:
+    """What a reader sees of an HTML text: its words, without elements."""
+    parts = (one[0] if one["text"] or one["space"] else "" if (one["tag"] or "").lower() in NO_PARTS else " "
+             for one in _PART.finditer(text))
+    return " ".join(html.unescape("".join(parts)).split())
+
+
 def _text(raw: str) -> str:
     return normalize("NFC", re.sub(f"[{_WHITE}]+", " ", html.unescape(raw)))
 

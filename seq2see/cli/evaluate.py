@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from seq2see.cli.translating.remarks import Doubts, Remarks
+from seq2see.cli.translating.file_report import print_remarks
 from seq2see.errors import UserError
 from seq2see.training.evaluation import (
     ScoredTranslations,
@@ -17,6 +17,7 @@ from seq2see.training.evaluation import (
 )
 from seq2see.training.metrics import chrf_by_sentence
 from seq2see.translate import Translation, Translator
+from seq2see.translate.remarks import Doubts, Remarks
 
 MOST = 100  # sentences of a page, the most different first
 
@@ -63,7 +64,7 @@ def note_unknown_words(name: str, model: Translator, sources: Sequence[str], lan
         one = Translation.of(source, (), source_language=language, target_language="", engine="", precision="",
                              seen=seen)
         remarks.note(number, Doubts.of([one]))
-    remarks.print()
+    print_remarks(remarks)
 
 
 def _write_differences(path: str, names: Sequence[str], row: dict[str, Any], texts: ScoredTranslations, *,

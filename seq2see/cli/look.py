@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
-from seq2see.cli.translating.remarks import UNKNOWN, WARNINGS
 from seq2see.errors import UserError
 from seq2see.lens import Trace, to_html, to_terminal
 from seq2see.lens.data.view_names import OF_ATTENTION
@@ -18,6 +17,7 @@ from seq2see.lens.show.maps import picture
 from seq2see.lens.show.plot import save_plot
 from seq2see.streams import printable
 from seq2see.translate import Translation, Translator
+from seq2see.translate.remarks import UNKNOWN, WARNINGS
 from seq2see.translate.segment_translator import check_text
 
 FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}

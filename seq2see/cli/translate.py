@@ -7,8 +7,9 @@ import argparse
 import sys
 
 from seq2see.cli.lines import line_by_line, stdin, windows
-from seq2see.cli.translating.remarks import Doubts, Remarks, write_report
+from seq2see.cli.translating.file_report import print_remarks, write_report
 from seq2see.cli.translating.request import TranslationRequest, check
+from seq2see.translate.remarks import Doubts, Remarks
 from seq2see.translate.segment_translator import check_text
 
 
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> None:
             sys.stdout.write(line + "\n")
             remarks.note(number, Doubts.of(results), text=text, translation=line)
         sys.stdout.flush()
-    remarks.print()
+    print_remarks(remarks)
     if args.report:
         write_report(args.report, [remarks.record()])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -17,17 +18,21 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from seq2see.errors import UserError
 from ...documents.formats import usable_formats
 from ...documents.protocol import FileOptions
+from ...text.glossary import Glossary, glossary_of
+from ...translate.remarks import shown
 from ..access import AccessControl, Caller
 from ..api_errors import APIError
 from ..batcher import busy_error
 from ..downloads import Download, Downloads
-from ..service import Service
+from ..service import Service, TranslatedDocument
 from .bodies import key_wanted
 
 MOST_FIELDS = 20
 LONGEST_FIELD = 5_000  # bytes
+LONGEST_GLOSSARY = 200_000  # bytes
 MOST_ARRIVING = 32  # files that are being received, each in memory ...
 MOST_UNKNOWN = 16  # ... of them those whose key is still to come, in the form ...
 MOST_OF_ONE = 8  # ... and those of one account or address
@@ -36,8 +41,41 @@ LONGEST_NAME = 100  # characters
 UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # in a name
 
 
+class Previewed(BaseModel):
+    """A text of the file, without markup."""
+
+    text: str = Field(description="the text")
+    translation: str = Field(description="its translation")
+
+
+class Place(BaseModel):
+    """A text of the file that is doubtful or not translated."""
+
+    place: str = Field(description="where it stands")
+    text: str = Field(description="the text, without markup; empty where it could not be read")
+    translation: str | None = Field(default=None, description="the translation of a doubtful text")
+    doubtful: list[str] | None = Field(default=None, description="why its translation is doubtful")
+    left: str | None = Field(default=None, description="why it was not translated")
+
+
+class Report(BaseModel):
+    """What became of the texts of a file.  LibreTranslate has no such report."""
+
+    texts: int = Field(description="the number of texts")
+    doubtful: int = Field(description="how many of their translations are doubtful")
+    left: int = Field(description="how many texts were not translated")
+    places: list[Place] = Field(description="the first 100 texts that are doubtful or not translated")
+    preview: list[Previewed] = Field(description="the first texts")
+
+    @classmethod
+    def of(cls, document: TranslatedDocument) -> Report:
+        preview = [dict(zip(("text", "translation"), shown(one), strict=True)) for one in document.first]
+        return cls.model_validate({**document.remarks.record(), "preview": preview})
+
+
 class TranslatedFile(BaseModel):
     translatedFileUrl: str = Field(description="address of the translated file, valid for a limited time")
+    report: Report
 
 
 def router(service: Service) -> APIRouter:
@@ -47,10 +85,11 @@ def router(service: Service) -> APIRouter:
     downloads = Downloads(seconds=settings.download_seconds, most_bytes=settings.download_bytes)
 
     @routes.post("/translate_file", summary="Translate a file", response_model=TranslatedFile,
+                 response_model_exclude_none=True,
                  dependencies=key_wanted(service), openapi_extra={"requestBody": documented()},
                  description="The extension of the file's name gives its format; `/frontend/settings` lists the "
                  "formats. Fields may also be query parameters.")
-    async def translate_file(request: Request) -> dict[str, str]:
+    async def translate_file(request: Request) -> TranslatedFile:
         sender = _sender(service.access, request)
         if (len(arriving) >= MOST_ARRIVING or arriving.count(sender) >= MOST_OF_ONE
                 or (not sender.account and sum(not one.account for one in arriving) >= MOST_UNKNOWN)):
@@ -58,25 +97,26 @@ def router(service: Service) -> APIRouter:
         arriving.append(sender)
         try:
             async with asyncio.timeout(RECEPTION_SECONDS):
-                fields, name, data = await _sent(request, await _form(request), most=settings.file_bytes)
+                sent = await _sent(request, await _form(request), most=settings.file_bytes)
         except TimeoutError:
             raise APIError(408, "too_slow", f"the file did not arrive within {RECEPTION_SECONDS} seconds: send a"
                            " smaller one") from None
         finally:
             arriving.remove(sender)
+        fields, name = sent.fields, sent.name
         caller = service.access.authenticate(request, fields.get("api_key"))
-        if fields.get("glossary"):
-            raise APIError(400, "bad_request", "glossary: only /v1/translate takes one")
+        more = {} if sent.glossary is None else {"glossary": sent.glossary}
         columns, keys = (tuple(filter(None, re.split(r"\s*,\s*", fields.get(which, "").strip())))
                          for which in ("columns", "keys"))
         translated = await service.translate_document(
-            name, data, caller=caller, source=fields["source"], target=fields["target"],
-            model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys))
+            name, sent.data, caller=caller, source=fields["source"], target=fields["target"],
+            model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys), **more)
         path = PurePosixPath(re.sub(r"\.pot\Z", ".po", name, flags=re.IGNORECASE))  # of a template, a catalogue
-        file = Download(f"{path.stem}.{fields['target']}{path.suffix}", translated, caller.account)
+        file = Download(f"{path.stem}.{fields['target']}{path.suffix}", translated.data, caller.account)
         own = downloads.add(file, extension=path.suffix.lower().removeprefix("."))
         where = request.url
-        return {"translatedFileUrl": f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"}
+        address = f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"
+        return TranslatedFile(translatedFileUrl=address, report=Report.of(translated))
 
     @routes.get("/download_file/{name}", summary="Download a translated file", response_class=Response, responses={
         200: {"content": {"application/octet-stream": {}}, "description": "The file, with its name for saving"}})
@@ -114,14 +154,24 @@ async def _form(request: Request) -> FormData:
         return FormData()
     try:
         async with aclosing(request.stream()) as stream:
-            return await InMemory(request.headers, stream, max_files=1, max_fields=MOST_FIELDS,
+            return await InMemory(request.headers, stream, max_files=2, max_fields=MOST_FIELDS,
                                   max_part_size=LONGEST_FIELD).parse()
     except MultiPartException as error:
         raise APIError(400, "bad_request", error.message) from None
 
 
-async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[str, str], str, bytes]:
-    """The fields, and the name and bytes of the file; raises APIError if they are missing or too large."""
+@dataclass(frozen=True)
+class Sent:
+    """A form: its fields, and the name and bytes of the file."""
+
+    fields: dict[str, str]
+    name: str
+    data: bytes
+    glossary: Glossary | None
+
+
+async def _sent(request: Request, form: FormData, *, most: int) -> Sent:
+    """What a form has; raises APIError if something is missing, too large or wrong."""
     given = {name: value for name, value in form.items() if isinstance(value, str)} | dict(request.query_params)
     file = form.get("file")
     if not isinstance(file, UploadFile):
@@ -133,7 +183,24 @@ async def _sent(request: Request, form: FormData, *, most: int) -> tuple[dict[st
         raise APIError(400, "bad_request", "Invalid request: empty file name; its extension gives the format")
     if (file.size or 0) > most:
         raise APIError(413, "file_too_large", f"the file has {file.size:,} bytes: at most {most:,} are allowed")
-    return given, name, await file.read()
+    return Sent(given, name, await file.read(), await _glossary(form.get("glossary") or given.get("glossary")))
+
+
+async def _glossary(sent: UploadFile | str | None) -> Glossary | None:
+    """The glossary in a form; raises APIError for a wrong one."""
+    if not sent:
+        return None
+    if isinstance(sent, str):
+        raise APIError(400, "bad_request", "glossary: send it as a file, with lines of source TAB target")
+    name, size = safe_name(sent.filename or "") or "glossary", sent.size or 0
+    if size > LONGEST_GLOSSARY:
+        raise APIError(413, "glossary_too_large", f"{name} has {size:,} bytes: a glossary may have at most"
+                       f" {LONGEST_GLOSSARY:,}")
+    data = await sent.read()
+    try:
+        return await asyncio.to_thread(glossary_of, data, name=name)
+    except UserError as error:
+        raise APIError(400, "invalid", str(error)) from None
 
 
 def safe_name(name: str) -> str:
@@ -157,6 +224,8 @@ def documented() -> dict[str, Any]:
             "target": text | {"minLength": 1, "description": "target language"},
             "api_key": text | {"description": "the API key, if the server requires one"},
             "model": text | {"description": "name of the model (default: the first with the language pair)"},
+            "glossary": {"type": "string", "contentMediaType": "text/tab-separated-values", "description":
+                         "a glossary file: rows of a term, a TAB and its translation"},
             "columns": text | {"description": "for a table: names or numbers of the columns to translate, separated by "
                                 "commas"},
             "keys": text | {"description": "for JSON: names of the members to translate, separated by commas"}}

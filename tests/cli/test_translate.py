@@ -9,8 +9,9 @@ import pytest
 from tiny import SENTENCES
 
 from seq2see.cli.lines import line_by_line, windows
-from seq2see.cli.translating.remarks import CUT_OFF, UNKNOWN, Doubts, Remarks
+from seq2see.cli.translating.file_report import print_remarks
 from seq2see.errors import UserError
+from seq2see.translate.remarks import CUT_OFF, UNKNOWN, Doubts, Remarks
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
@@ -44,7 +45,7 @@ def test_translations_without_their_end_are_counted(translator, capsys):
     for number, finished in enumerate((True, False, False), start=1):
         ended = replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),))
         remarks.note(number, Doubts.of([ended]))
-    remarks.print()
+    print_remarks(remarks)
     assert f"2 of 3 lines: {CUT_OFF} (first: line 2)\n" in capsys.readouterr().err
 
 

@@ -16,16 +16,17 @@ import pytest
 from serving import Stub, counters, running, stub_server, translate, written
 
 from seq2see.documents import formats
-from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions
+from seq2see.documents.protocol import MOST_BYTES, Document, FileOptions, Left
 from seq2see.errors import UserError
 from seq2see.serve import request_checks
 from seq2see.serve.access import AccessControl, Caller
 from seq2see.serve.api_errors import APIError
 from seq2see.serve.apis import translate_file
-from seq2see.serve.apis.translate_file import disposition, safe_name
+from seq2see.serve.apis.translate_file import Report, disposition, safe_name
 from seq2see.serve.downloads import Download, Downloads
 from seq2see.serve.service import DOCUMENTS_OF_ONE, Service
 from seq2see.serve.settings import ServerSettings, read_settings
+from seq2see.text.glossary import Glossary
 from seq2see.text.html_markup import Html
 from seq2see.translate.results import Translation
 from .conftest import KEY
@@ -47,7 +48,10 @@ class Lines:
         if "broken" in lines:
             raise UserError(f"{name}: line {lines.index('broken') + 1} is broken")
         texts = [Html(line) if line[:1] == "<" else line for line in lines]
-        return Document(texts, lambda all: "\n".join(all).encode())
+        left = [Left(f"line {number}", line, "it stays") for number, line in enumerate(lines, 1) if line == "stays"]
+        document = Document(texts, lambda all: document.lost.extend(
+            number for number, line in enumerate(lines) if line == "lost") or "\n".join(all).encode(), left=left)
+        return document
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +92,7 @@ def told(answer, status=400):
 
 
 def document(service, data, name="a.lines", **more):
-    return asyncio.run(service.translate_document(name, data, caller=CALLER, **{**LANGUAGES, **more}))
+    return asyncio.run(service.translate_document(name, data, caller=CALLER, **{**LANGUAGES, **more})).data
 
 
 def test_texts_of_both_kinds_go_in_batches_and_come_back_in_their_places():
@@ -312,10 +316,58 @@ def test_missing_fields_are_told_as_libretranslate_tells_them(client):
         told(answer, status)
 
 
+def test_the_answer_says_what_became_of_the_texts(client):
+    lines = ["<b>One</b> &amp; two", "lost", "long", "stays", "five", "six", "7"]
+    report = send(client, "\n".join(lines).encode(), "a.lines").json()["report"]
+    assert report["preview"] == [{"text": text, "translation": text.upper()} for text in (
+        "<b>One</b> &amp; two", "lost", "long", "stays", "five")]  # the stub makes no Html
+    assert (report["texts"], report["left"], report["doubtful"]) == (7, 2, 0)
+    assert report["places"] == [
+        {"place": "text 2", "text": "lost", "left": "the translation lost a placeholder or an element"},
+        {"place": "line 4", "text": "stays", "left": "it stays"}]
+    many = send(client, "\n".join(["lost"] * 120).encode(), "a.lines").json()["report"]
+    assert many["left"] == 120 and len(many["places"]) == 100
+
+
+def test_doubts_and_markup_in_the_report_of_a_real_model(translator):
+    service = Service({"tiny": translator})
+    document = asyncio.run(service.translate_document("a.md", b"The **cat** did not.\n\nThe zebra.\n", caller=CALLER,
+                                                      **LANGUAGES))
+    report = Report.of(document)
+    assert report.preview[0].text == "The cat did not." and "*" not in report.preview[0].translation
+    [place] = [place for place in report.places if "zebra" in place.text]
+    assert report.doubtful and place.translation and any("zebra" in why for why in place.doubtful)
+
+
+@pytest.mark.parametrize(("name", "data", "said"), [
+    ("t.tsv", b"car bagnole", "t.tsv, row 1: no TAB: expected source TAB target"),
+    ("t.tsv", b"# nothing\n", "t.tsv has no terms: expected lines of source TAB target"),
+    ("t.tsv", b"a\tb\na\tc", "t.tsv, row 2: the source term has another target term already: keep one"),
+    ("t.tsv", b"\xff", "t.tsv is not UTF-8: save it as UTF-8"),
+    ("../t.tsv", b"x" * 200_001, "t.tsv has 200,001 bytes: a glossary may have at most 200,000"),
+    ("", "{}", "glossary: send it as a file, with lines of source TAB target"),
+])
+def test_a_wrong_glossary_is_told_in_one_line(name, data, said):
+    with stub_server(file_bytes=500_000) as client:
+        glossary = (name, data) if name else (None, data)
+        answer = client.post("/translate_file", data=LANGUAGES, files={"file": ("a.txt", b"car"), "glossary": glossary})
+    assert told(answer, 413 if len(data) > 1_000 else 400) == said
+
+
+def test_a_file_is_translated_with_its_glossary():
+    stub, seen = Stub(), []
+    prepare = stub.prepare
+    stub.prepare = lambda texts, **more: seen.append(more.get("glossary")) or prepare(texts, **more)
+    with running({"stub": lambda: stub}) as server:
+        for files in ({"glossary": ("t.tsv", b"# terms\ncar\tbagnole\n")}, {"glossary": ("", b"")}, {}):
+            files = {"file": ("a.txt", b"car"), **files}
+            assert httpx.post(f"{server.url}/translate_file", data=LANGUAGES, files=files).is_success
+    assert seen[-3:] == [Glossary((("car", "bagnole"),)), None, None]
+
+
 def test_a_file_has_its_own_limit_and_other_bodies_keep_theirs(client):
     assert "translatedFileUrl" in send(client, b"x" * 9_000).json()  # larger than body_bytes
     assert "the file has 50,001 bytes: at most 50,000" in told(send(client, b" " * 50_001), 413)
-    assert told(send(client, fields={"glossary": "{}"})) == "glossary: only /v1/translate takes one"
     assert client.post("/translate", data={"q": "x" * 3_000, **LANGUAGES}).status_code == 413
 
     def endless():

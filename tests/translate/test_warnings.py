@@ -14,8 +14,8 @@ from writing import writing
 
 from seq2see import Translator
 from seq2see.cli.command import main
-from seq2see.cli.translating.remarks import WARNINGS
 from seq2see.text.warnings import is_far_shorter, letters, may_not_stay
+from seq2see.translate.remarks import WARNINGS
 
 COPIED = [
     "The cat sees the house.", "the cat sees the house", "THE CAT SEES THE HOUSE.", "Anna sees Paul.", "I am tired",

@@ -52,10 +52,41 @@ def test_with_the_keyboard_a_file_is_chosen_translated_and_saved(open_tab, small
         ("a.txt", b"\xff", "a.txt is not UTF-8 (byte 1)"),
         ("a.txt", b"x" * 501, "a.txt is 1 kB long. The limit is 1 kB."),
     ):
-        tab.locator(".upload input").set_input_files({"name": name, "mimeType": "", "buffer": data})
+        tab.locator(".upload input").first.set_input_files({"name": name, "mimeType": "", "buffer": data})
         says(tab, told.replace(" kB", "\u00a0kB"))
+    assert not tab.locator(".upload .report").inner_text()
     tab.keyboard.press("Escape")
     assert box.is_hidden() and tab.evaluate("document.activeElement.dataset.k") == "more"
+
+
+def test_a_glossary_is_chosen_and_the_texts_are_shown_with_their_doubts(open_tab, small, translator):
+    tab = open_tab(small)
+    settled(tab)
+    tab.evaluate(DROP, ["a.md", "The **cat** did not.\n\n[The zebra](x) did.\n", 1])
+    says(tab, "a.md is translated.")
+    report = tab.locator(".upload .report")
+    assert tab.locator(".upload .report li").first.inner_text().split("\n") == [
+        "The cat did not.", translator("The cat did not.", target="fr").text]
+    assert not report.get_by_text("zebra", exact=False).nth(1).is_visible()
+    report.get_by_text("are doubtful").press("Enter")
+    assert "words not seen in training, so their translation is a guess: zebra" in report.inner_text()
+    assert not violations(tab, context=".upload")
+    glossary = {"name": "terms.tsv", "mimeType": "", "buffer": b"zebra\tsou"}
+    tab.on("filechooser", lambda chooser: chooser.set_files(glossary))
+    tab.get_by_role("button", name="Choose a glossary").press("Enter")
+    tab.locator(".upload").get_by_text("Glossary: terms.tsv").wait_for()
+    tab.evaluate(DROP, ["a.txt", "The zebra did.", 1])
+    says(tab, "a.txt is translated.")
+    assert "sou" in tab.locator(".upload .report li").first.inner_text()
+    glossary["buffer"] = b"zebra"
+    tab.locator(".upload input").nth(1).set_input_files(glossary)
+    tab.evaluate(DROP, ["a.txt", "The zebra did.", 1])
+    says(tab, "terms.tsv, row 1: no TAB: expected source TAB target")
+    assert not violations(tab, context=".upload") and not report.inner_text()
+    tab.locator(".upload").get_by_role("button", name="Remove").press("Enter")
+    assert tab.evaluate("document.activeElement.dataset.k") == "glossary"
+    tab.evaluate(DROP, ["a.txt", "The zebra did.", 1])
+    says(tab, "a.txt is translated.")
 
 
 def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):

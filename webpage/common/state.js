@@ -16,7 +16,8 @@ export const START = {
   busy: null, error: null, draft: null, changed: {},
   moment: null, playing: false, replay: null,
   twin: null, held: null, lab: {}, menu: null, allHeads: false,
-  sharing: false, upload: false, sent: null,       // sent: of the file to translate its name, and share, error or href
+  sharing: false, upload: false, sent: null,       // sent: of the file to translate its name and target, and share,
+  glossary: null,                                  // error, or href and report; glossary: the file for it
   machine: { step: null, mode: "for", open: null, stop: null },  // step: of the token followed, null of the word
 };
 

@@ -1,5 +1,5 @@
-// A file to translate: where it is dropped or chosen, how far it is, and the link that saves its translation.  The
-// server has the formats; a page without one has no such place.
+// A file to translate: where it is dropped or chosen, with which glossary, how far it is, the link that saves its
+// translation, and what became of its texts.  The server has the formats; a page without one has no such place.
 
 import { language, targetsOf } from "../common/languages.js";
 import { html, icon, listed, paint, putAt } from "../common/markup.js";
@@ -9,8 +9,8 @@ import { count } from "../common/wording.js";
 // The box; its parts are painted separately, so that a screen reader hears what changes.
 export const UPLOAD = html`<section class="upload" role="dialog" aria-label="Translate a file" hidden><div class="hd"><h2>
   Translate a file</h2><button class="icon" data-do="upload" data-k="upload-close" aria-label="Close">${icon("close")}
-  </button></div><div class="zone"></div><input type="file" hidden data-do="uploaded"><div class="sent" role="status">
-  </div></section>`;
+  </button></div><div class="zone"></div><input type="file" hidden data-do="uploaded"><div class="with"></div><input type="file"
+  hidden accept=".tsv,.txt" data-do="glossed"><div class="sent" role="status"></div><div class="report"></div></section>`;
 
 // Source and target, as chosen beside the text.
 function languagesOf(state, settings) {
@@ -28,9 +28,42 @@ export function drawUpload(root, state, settings) {
     data-k="choose">Choose a file</button></p><p class="fine">${source ? html`From ${language(source)} into`
       : "Into"} <b>${language(target)}</b>, as chosen beside the text.</p><p class="fine">Up to ${megabytes(bytes)}:
     ${formats.join(", ")}</p>`);
+  paint(box.querySelector(".with"), glossaryOf(state));
   paint(box.querySelector(".sent"), sent(state.sent, settings.files));
+  paint(box.querySelector(".report"), reportOf(state.sent));
   const at = button.getBoundingClientRect(), below = at.bottom + 6;
   putAt(box, at.right - box.offsetWidth, Math.max(8, Math.min(below, innerHeight - box.offsetHeight - 12)));
+}
+
+const glossaryOf = ({ glossary }) => glossary ? html`<p>Glossary: <b>${glossary.name}</b> <button class="chip"
+  data-do="unglossed" data-k="glossary">Remove</button></p>` : html`<p><button class="chip" data-do="gloss"
+  data-k="glossary">Choose a glossary</button> <span class="fine">Optional: rows of a term, a TAB and its
+  translation.</span></p>`;
+
+// What became of the texts of a translated file.
+function reportOf(one) {
+  if (!one?.report) return "";
+  const { target } = one, { texts, doubtful, left, places, preview } = one.report, some = (key) => places.filter((place) => place[key]);
+  if (!texts) return left ? group("left", left, some("left")) : html`<p>The file has no text to translate.</p>`;
+  return html`${group("preview", preview.length, preview, target)}${
+    group("doubtful", doubtful, some("doubtful"), target)}${group("left", left, some("left"))}`;
+}
+
+const HEADINGS = {
+  preview: (n) => n > 1 ? `The first ${count(n)} texts` : "The first text",
+  doubtful: (n) => n > 1 ? `${count(n)} translations are doubtful` : "1 translation is doubtful",
+  left: (n) => n > 1 ? `${count(n)} texts are not translated` : "1 text is not translated",
+};
+
+// The texts of a kind, of which the server sends the first ones.
+function group(kind, n, some, target) {
+  if (!n) return "";
+  const line = ({ place, text, translation, doubtful, left }) => html`<li>${place && html`<span class="fine">${place}
+    </span>`}${text && html`<span>${text}</span>`}${translation && html`<span lang="${target}" dir="auto">${
+      translation}</span>`}${[doubtful || left || []].flat().map((why) => html`<span class="fine">${why}</span>`)}</li>`;
+  return html`<details ${kind === "preview" ? html`open` : ""}><summary data-k="report-${kind}">${HEADINGS[kind](n)}
+    </summary><ul>${some.map(line)}</ul>${some.length < n && html`<p class="fine">The first ${count(some.length)} of
+    ${count(n)}</p>`}</details>`;
 }
 
 const megabytes = (bytes) => bytes < 1e6 ? `${count(Math.ceil(bytes / 1e3))}\u00a0kB` : `${count(+(bytes / 1e6).toFixed(1))}\u00a0MB`;
@@ -73,9 +106,10 @@ export function uploadActions({ state, settings, root, set }) {
   function translate(file) {
     const request = running = new XMLHttpRequest(), form = new FormData();  // fetch does not say how much is sent
     const [source, target] = languagesOf(state, settings), { name } = file;
-    const fields = { source: source || "auto", target, ...state.model && { model: state.model }, file };
+    const { model, glossary } = state;
+    const fields = { source: source || "auto", target, ...model && { model }, ...glossary && { glossary }, file };
     for (const [field, value] of Object.entries(fields)) form.append(field, value);
-    const show = (more) => running === request && put({ name, ...more });
+    const show = (more) => running === request && put({ name, target, ...more });
     request.upload.onprogress = ({ loaded, total }) => show({ share: loaded / total });
     request.upload.onload = () => show({ share: 1 });
     request.onload = request.onerror = () => {
@@ -96,8 +130,14 @@ export function uploadActions({ state, settings, root, set }) {
       set({ upload: !state.upload, menu: null });
       focus(state.upload ? "choose" : "more");
     },
-    choose: () => root.querySelector(".upload input").click(),
+    choose: () => root.querySelector("[data-do=uploaded]").click(),
     uploaded(input) { take([...input.files]); input.value = ""; },
+    gloss: () => root.querySelector("[data-do=glossed]").click(),
+    glossed(input) {
+      if (input.files[0]) set({ glossary: input.files[0] });
+      input.value = "";
+    },
+    unglossed: () => set({ glossary: null }),
     unsend() {
       running.abort();
       running = null;
@@ -118,7 +158,9 @@ function refusalOf({ name, size }, { formats, bytes }) {
 function answerOf({ status, responseText }, { downloads }) {
   let answer = null;
   try { answer = JSON.parse(responseText); } catch { /* a proxy's page, or nothing */ }
-  if (status === 200 && answer) return { href: downloads + answer.translatedFileUrl.split("/").at(-1) };
+  if (status === 200 && answer) {
+    return { href: downloads + answer.translatedFileUrl.split("/").at(-1), report: answer.report };
+  }
   return { error: answer?.error || (status === 413 ? "The file is too large for a proxy before this server."
     : "The server did not answer.") };
 }

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.atomic import atomic_write
+from seq2see.cli.translating.file_report import print_remarks, write_report
 from seq2see.cli.translating.line_files import LineFile, behind_link, translate_lines
-from seq2see.cli.translating.remarks import LOST, Doubts, Remarks, write_report
 from seq2see.cli.translating.request import TranslationRequest
 from seq2see.documents.formats import FORMATS, OFFICE, kind_of, read_document
 from seq2see.documents.protocol import MOST_BYTES, FileOptions
 from seq2see.errors import UserError
 from seq2see.folders import why_no_model
 from seq2see.training.progress import Progress
+from seq2see.translate.remarks import Remarks
 
 AT_ONCE = 256  # texts of a document that are translated together
 
@@ -215,10 +216,9 @@ def translate_document(path: Path, out: Path, request: TranslationRequest, optio
     try:
         for begin in range(0, len(document.texts), AT_ONCE):
             some = document.texts[begin : begin + AT_ONCE]
-            for number, result in enumerate(request.translator(some, **how), start=begin + 1):
-                translations.append(result.text)
-                remarks.note(number, Doubts.of([result]), place=document.place(number - 1), text=result.source_text,
-                             translation=result.text)
+            results = request.translator(some, **how)
+            translations += [one.text for one in results]
+            remarks.note_texts(results, start=begin, place=document.place)
             progress.advance(len(some))
         progress.end()
     except UserError as error:
@@ -226,13 +226,11 @@ def translate_document(path: Path, out: Path, request: TranslationRequest, optio
     finally:
         progress.clear()
     atomic_write(out, document.write(translations))
-    for number in document.lost:
-        remarks.leave(LOST, place=document.place(number), text=document.texts[number])
-    for one in document.left:
+    for one in document.untranslated():
         remarks.leave(one.why, place=one.place, text=one.text)
     if not document.texts:
         print(f"{path} has no text to translate; {out} is a copy", file=sys.stderr)
     if (kind := extension_of(path)) != suffix_of(path):
         print(f"{path} is a {kind} file, and so is {out}", file=sys.stderr)
-    remarks.print()
+    print_remarks(remarks)
     return remarks

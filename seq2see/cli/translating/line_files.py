@@ -21,12 +21,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 from seq2see import __version__
 from seq2see.cli.lines import LONGEST_LINE, line_by_line, read_line
+from seq2see.cli.translating.file_report import print_remarks
 from seq2see.cli.translating.local_workers import Load, in_process, process_count, work_in_processes
 from seq2see.cli.translating.part import FilePart, only_writer
-from seq2see.cli.translating.remarks import Doubts, Remarks
 from seq2see.cli.translating.request import TranslationRequest
 from seq2see.errors import UserError
 from seq2see.training.progress import Progress
+from seq2see.translate.remarks import Doubts, Remarks
 from seq2see.translate.segment_translator import check_text
 
 WINDOW = 512  # lines translated together
@@ -149,7 +150,7 @@ def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]]
         progress.end()
     finally:
         progress.clear()
-    remarks.print()
+    print_remarks(remarks)
     return remarks
 
 

@@ -1,15 +1,13 @@
-"""What became of the texts of a file: how many are doubtful or stayed as they were, on stderr and for `--report`."""
+"""What became of the texts of a file: how many are doubtful or stayed as they were, and where they stand."""
 
-import json
-import sys
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from seq2see.atomic import atomic_write
-from seq2see.translate import Translation
-from seq2see.translate.results import Doubted, Warned
+from ..text.html_markup import readable
+from .results import Doubted, Translation, Warned
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
 INVENTED = "words in the translation that may not exist: neither seen in training nor in the source"
@@ -19,7 +17,7 @@ WARNINGS: dict[Warned, str] = {
     "too_short": "the translation is far shorter than its source, so some of it is missing",
     "cut_off": CUT_OFF,
 }
-LOST = "the translation lost a placeholder or an element"
+MISSING = "terms of the glossary that the translation lacks"
 WORDS_SHOWN = 60  # characters of such words
 MOST_PLACES = 10_000  # of a file in a report
 
@@ -29,23 +27,25 @@ class Doubts(NamedTuple):
 
     unknown: tuple[str, ...]  # words of the source
     invented: tuple[str, ...]  # words of the translations
+    missing: tuple[str, ...]  # terms of the glossary
     warnings: tuple[Warned, ...]
 
     @classmethod
-    def of(cls, results: Sequence[Translation]) -> "Doubts":
+    def of(cls, results: Sequence[Translation]) -> Doubts:
         """Of the translations of a text, one to each target."""
         words: dict[Doubted, list[str]] = {"unknown_word": [], "invented_word": []}
         for doubt in dict.fromkeys(one for result in results for one in result.doubts):
             words[doubt.kind].append(doubt.word)
-        return cls(tuple(words["unknown_word"]), tuple(words["invented_word"]),
+        missing = dict.fromkeys(term for result in results for term, _ in result.missing_terms)
+        return cls(tuple(words["unknown_word"]), tuple(words["invented_word"]), tuple(missing),
                    tuple(dict.fromkeys(name for result in results for name in result.warnings)))
 
 
 class Remarks:
     """Remarks on many lines, or other texts: how many each concerns, the first of them, and the places of all."""
 
-    def __init__(self, unit: str, *, of: str = "") -> None:
-        self.unit, self.of = unit, of and f"{of}: "
+    def __init__(self, unit: str, *, of: str = "", most_places: int = MOST_PLACES) -> None:
+        self.unit, self.of, self.most_places = unit, of and f"{of}: ", most_places
         self.texts = self.left = self.doubtful = 0
         self.counts: Counter[str] = Counter()
         self.stays: Counter[str] = Counter()  # why texts stay as they are
@@ -59,7 +59,7 @@ class Remarks:
             return
         place = place or f"{self.unit[:-1]} {number:,}"
         whys = [WARNINGS[name] for name in doubts.warnings]
-        kinds = ((UNKNOWN, doubts.unknown), (INVENTED, doubts.invented))
+        kinds = ((UNKNOWN, doubts.unknown), (INVENTED, doubts.invented), (MISSING, doubts.missing))
         named = [(why, ", ".join(words)) for why, words in kinds if words]
         for why, words in named:
             self._count(self.counts, why, f"{place}: {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
@@ -80,25 +80,29 @@ class Remarks:
         self.first.setdefault(what, first)
 
     def _list(self, place: dict[str, Any]) -> None:
-        if len(self.places) < MOST_PLACES:
+        if len(self.places) < self.most_places:
             self.places.append(place)
 
-    def print(self) -> None:
-        if not self.counts and not self.stays:
-            return  # before the slow import of the lens
-        from seq2see.streams import printable
-
+    def lines(self) -> Iterator[str]:
+        """In a line for each kind of remark."""
         for what, count in self.counts.items():
-            where = f"{count:,} of {self.texts:,} {self.unit}"
-            print(f"{self.of}{where}: {what} (first: {printable(self.first[what])})", file=sys.stderr)
+            yield f"{self.of}{count:,} of {self.texts:,} {self.unit}: {what} (first: {self.first[what]})"
         for why, count in self.stays.items():
-            print(f"{self.of}{count:,} not translated: {why} (first: {printable(self.first[why])})", file=sys.stderr)
+            yield f"{self.of}{count:,} not translated: {why} (first: {self.first[why]})"
 
     def record(self) -> dict[str, Any]:
         """For a report."""
         return {"texts": self.texts, "left": self.left, "doubtful": self.doubtful, "places": self.places}
 
 
-def write_report(path: str, files: Sequence[dict[str, Any]]) -> None:
-    """Write what became of each file as JSON."""
-    atomic_write(Path(path), json.dumps({"files": files}, ensure_ascii=False, indent=1).encode() + b"\n")
+    def note_texts(self, results: Sequence[Translation], *, start: int, place: Callable[[int], str]) -> None:
+        """Count texts of a document, from number `start`; `place` says where the text of a number stands."""
+        for number, result in enumerate(results, start):
+            text, translation = shown(result)
+            self.note(number + 1, Doubts.of([result]), place=place(number), text=text, translation=translation)
+
+
+def shown(result: Translation) -> tuple[str, str]:
+    """A text and its translation as a reader sees them, without markup."""
+    seen = readable if result.has_markup else str
+    return seen(result.source_text), seen(result.text)
