@@ -47,6 +47,11 @@ def architecture(model: PreTrainedModel) -> dict[str, Any]:
     if found:
         raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not"
                         f" support: remove it there, or {served}")
+    start = generation.decoder_start_token_id
+    start = config.decoder_start_token_id if start is None else start
+    if start is None:
+        raise UserError("the model does not say which token its decoder starts from: set decoder_start_token_id in"
+                        " generation_config.json")
     ends = generation.eos_token_id if generation.eos_token_id is not None else config.eos_token_id
     half = config.d_model // 2
     return {
@@ -58,7 +63,6 @@ def architecture(model: PreTrainedModel) -> dict[str, Any]:
         "embedding_scale": config.d_model**0.5 if config.scale_embedding else 1,
         "positions": {"interleaved": kind == "seq2see", "intervals": half - (kind == "m2m_100"),
                       "first": FIRST_POSITION[kind], "most": config.max_position_embeddings},
-        "start_token_id": config.decoder_start_token_id if generation.decoder_start_token_id is None
-        else generation.decoder_start_token_id,
+        "start_token_id": start,
         "end_token_ids": [ends] if isinstance(ends, int) else list(ends),
     }
