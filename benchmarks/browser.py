@@ -57,8 +57,8 @@ const base64 = (array) => {
   return btoa(text);
 };
 const { Network, beamSearch, greedy, headsOff, logSum, mapsOf, recorder, together } = s2s_network;
-const opened = ({ manifest, data, config, generation, tokenizer }) => {
-  globalThis.network = new Network(config, generation, new s2s_weights.Weights(manifest, bytes(data).buffer));
+const opened = ({ manifest, data, architecture, generation, tokenizer }) => {
+  globalThis.network = new Network(architecture, generation, new s2s_weights.Weights(manifest, bytes(data).buffer));
   globalThis.tokenizer = new s2s_tokenizer.Tokenizer(tokenizer);
 };
 const written = (text, language, hooks, options) => {
@@ -106,6 +106,7 @@ class Subject:
         from seq2see.translate.decoding import GenerationDefaults
         from seq2see.translate.torch_engine import TorchEngine
         from seq2see.webpage.assembly import bundle
+        from seq2see.webpage_data.architecture import architecture
         from seq2see.webpage_data.page_weights import web_weights
 
         torch.set_num_threads(1)
@@ -121,7 +122,7 @@ class Subject:
         self.exact.weights = {name: one.double() for name, one in weights.state.items()}
         self.given = {
             "manifest": weights.manifest, "data": base64.b64encode(weights.buffer).decode(),
-            "config": json.loads(self.model.config.to_json_string(use_diff=False)),
+            "architecture": architecture(self.model),
             "generation": json.loads(self.model.generation_config.to_json_string(use_diff=False)),
             "tokenizer": json.loads((self.folder / "tokenizer.json").read_text(encoding="utf-8")),
         }

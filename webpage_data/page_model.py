@@ -1,6 +1,7 @@
 """A model for the page without a server, besides its weights: one JSON object, read by `webpage/answers/answer.js`.
 
-    name, config, generation_config, tokenizer      the latter three as in their .json files
+    name, architecture              (`architecture.py`)
+    generation_config, tokenizer    as in their .json files, but see `page_tokenizer.py` for other families' tokenizers
     language_pairs                                  [[source, target], ...], the default first
     seen_words     {language: [word, ...]}          casefolded words of the training text
     sentence_rules {language: {...}}                where its sentences end (`sentence_rules.py`)
@@ -11,9 +12,12 @@
     feed_forward_means  {"en-fr": [[...], ...]}     the same of the feed-forward layers of the decoder
 """
 
+import json
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,29 +27,63 @@ from seq2see.importing import IMPORTS
 from seq2see.json_files import read_json
 from ..lens.records.roles import measured_record
 from ..tokenizer.language_codes import iso
+from ..tokenizer.language_pairs import Pair
 from ..translate.translator import Translator
+from .architecture import architecture
+from .page_tokenizer import page_tokenizer
 from .page_weights import WebWeights
 from .sentence_rules import sentence_rules
 
 DIGITS = 6  # of what the heads give on average
 FEED_FORWARD_DIGITS = 4  # of feed-forward layers, whose numbers are larger
-FILES = ("config", "generation_config", "tokenizer")
+MOST_PAIRS = 20  # of languages in one page
 
 
-def web_model(translator: Translator, weights: WebWeights) -> dict[str, Any]:
-    """The object for this model, whose `weights` the browser reads.
+def page_name(translator: Translator) -> str:
+    """The model's name, of a path or an id on the Hub its last part."""
+    return Path(translator.name).name or "model"
 
-    Raises UserError for a model that was not loaded from a folder, or is not a Seq2See model.
+
+def page_pairs(translator: Translator, wanted: Sequence[Pair] = ()) -> list[Pair]:
+    """The pairs of languages of a page: those wanted, or all.
+
+    Raises UserError for a pair that the model does not have, for too many, and for a model that names none.
     """
-    folder, known = translator.folder, translator.measurements
-    if folder is None or translator.model_type != "seq2see":
-        raise UserError("only a Seq2See model in a folder can run in a browser")
-    pairs = [list(pair) for pair in translator.language_pairs]
+    known = translator.language_pairs
+    if wanted and known:
+        wanted = [known.find(*pair) for pair in wanted]
+    pairs = list(dict.fromkeys(wanted)) or list(islice(known, MOST_PAIRS + 1))
+    if not pairs:
+        raise UserError(f"{translator.name} names no languages: name them with --pair, such as --pair en de",
+                        exit_code=2)
+    if len(pairs) > MOST_PAIRS:
+        source, target = known[1 if known[0][0] == known[0][1] else 0]
+        raise UserError(f"{translator.name} translates {len(wanted or known):,} pairs of languages, and a page has up"
+                        f" to {MOST_PAIRS}: choose them with --pair, such as --pair {source} {target}", exit_code=2)
+    return pairs
+
+
+def web_model(translator: Translator, weights: WebWeights, pairs: Sequence[Pair] = ()) -> dict[str, Any]:
+    """The object for this model, whose `weights` the browser reads, with these pairs of languages, or all.
+
+    Raises UserError for a model that was not loaded from a folder, and as `architecture`, `page_tokenizer` and
+    `page_pairs`.
+    """
+    folder, known, pairs = translator.folder, translator.measurements, page_pairs(translator, pairs)
+    if folder is None:
+        raise UserError("only a model in a folder can run in a browser")
+    with translator.inside() as (model, tokenizer):
+        network, generation = architecture(model), json.loads(model.generation_config.to_json_string(use_diff=False))
+        own = read_json(folder / "tokenizer.json") if translator.model_type == "seq2see" else page_tokenizer(
+            tokenizer, model.config, pairs)
     calibration = known.calibration
     means = {"-".join(pair): both for pair in pairs if (both := _means(translator, weights, *pair))}
-    return {name: read_json(folder / f"{name}.json") for name in FILES} | {
-        "name": translator.name,
-        "language_pairs": pairs,
+    return {
+        "name": page_name(translator),
+        "architecture": network,
+        "generation_config": generation,
+        "tokenizer": own,
+        "language_pairs": [list(pair) for pair in pairs],
         "seen_words": {source: sorted(seen) for source, _ in pairs if (seen := translator.seen_words(source))},
         "sentence_rules": {language: sentence_rules(iso(language)) for language in sorted({*chain(*pairs)})},
         "calibration": {target: {
@@ -69,7 +107,11 @@ def _means(
     None without such sentences.
     """
     with IMPORTS:
-        from ..lens.changes.means import feed_forward_means, head_means
+        from ..lens.changes.means import EXAMPLES, feed_forward_means, head_means
+
+    assert translator.folder
+    if not (translator.folder / EXAMPLES).is_file():
+        return None
 
     trace = translator.look_at("a", "a", source=source, target=target)  # for its languages
     with translator.inside() as (model, tokenizer):

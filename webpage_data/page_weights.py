@@ -7,6 +7,7 @@ Offsets count bytes.  In int8 each row of a matrix has a float32 scale, at `scal
 largest number of the row is 127.  Vectors (norms, biases) are few, and always float16.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -17,8 +18,6 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 
 WebType = Literal["float16", "int8"]
-# What the network in the browser would leave out of a generation_config.json.
-LEFT_OUT = ("forced_eos_token_id", "bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "min_length")
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,16 @@ class WebWeights:
 
 
 def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
-    """The weights of a Seq2See model; tied ones occur once.
+    """The weights of a model whose `architecture` a browser has; tied ones occur once, and computed positions do not.
 
-    Raises UserError for a model of another type, with another activation than relu, with search settings that the
-    browser does not support, or with weights that float16 cannot hold.
+    Raises UserError for weights that float16 cannot hold.
     """
     if dtype not in get_args(WebType):
         raise UserError(f"weights for a browser are {' or '.join(get_args(WebType))}, not {dtype}", exit_code=2)
-    _refuse_others(model)
     buffer, tensors, state = bytearray(), list[dict[str, Any]](), dict[str, torch.Tensor]()
-    for name, weight in model.named_parameters():
-        entry, parts, state[name] = _encoded(weight.detach().float().cpu().numpy(), dtype)
+    for name, weight in _kept(model):
+        entry, parts, values = _encoded(weight.detach().float().cpu().squeeze(0).numpy(), dtype)
+        state[name] = values.view_as(weight)
         if not state[name].isfinite().all():
             raise UserError(f"{name} has weights too large for float16: a browser cannot run this model")
         for key, part in parts.items():
@@ -52,16 +50,13 @@ def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
     return WebWeights({"tensors": tensors}, bytes(buffer), state)
 
 
-def _refuse_others(model: PreTrainedModel) -> None:
-    if model.config.model_type != "seq2see":
-        raise UserError(f"a browser cannot run a {model.config.model_type} model: expected a Seq2See model")
-    if model.config.activation_function != "relu":
-        raise UserError(f"a browser supports the activation relu only, not {model.config.activation_function}")
-    generation = model.generation_config.to_dict()
-    found = [name for name in LEFT_OUT if generation.get(name)]
-    if found:
-        raise UserError(f"generation_config.json sets {', '.join(found)}, which the search in a browser does not"
-                        " support")
+def _kept(model: PreTrainedModel) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, weight in model.named_parameters():
+        if weight.requires_grad or "embed_positions" not in name:  # Marian keeps its sinusoids as a parameter
+            yield name, weight
+    for name, bias in model.named_buffers():
+        if name == "final_logits_bias":
+            yield name, bias  # [1,V]
 
 
 def _encoded(weight: np.ndarray, dtype: WebType) -> tuple[dict[str, Any], dict[str, np.ndarray], torch.Tensor]:

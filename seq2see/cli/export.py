@@ -13,7 +13,8 @@ TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8",
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html)."""
+    """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html or
+    NAME-page), `args.pair` of languages for a page."""
     if args.quantization not in (None, *TYPES[args.format]):
         options = f"--quantization {args.quantization} with --format {args.format}"
         types = " or ".join(TYPES[args.format])
@@ -43,18 +44,31 @@ def run(args: argparse.Namespace) -> None:
 
 
 def write_page(args: argparse.Namespace) -> None:
-    """The explorer with the model inside."""
-    from seq2see.webpage_data.one_file import web_page  # imports torch
+    """The explorer with the model: one file, or a folder for a model that is too large for one."""
+    from seq2see.webpage_data.one_file import LARGEST, prepared, web_page, write_folder  # imports torch
+    from seq2see.webpage_data.page_model import page_name
 
     translator = Translator.from_pretrained(args.run, engine="torch")
-    out = Path(args.out or f"{translator.name or 'model'}.html")
+    name, wanted = page_name(translator), Path(args.out) if args.out else None
+    if wanted and wanted.suffix != ".html":
+        make_room(wanted)
+    made = prepared(translator, args.quantization, args.pair)
     has_lessons = translator.folder is not None and translator.folder == packaged_folder(LESSONS_MODEL)
-    page = web_page(translator, args.quantization, lessons=packaged_lessons() if has_lessons else b"")
+    size, is_large = len(made.weights.buffer), len(made.weights.buffer) > LARGEST
+    if is_large and wanted and wanted.suffix == ".html":
+        raise UserError(f"the weights have {size / 1e6:.0f} MB, and a file has up to {LARGEST / 1e6:.0f} MB: give --out"
+                        " a folder, without .html", exit_code=2)
+    out = wanted or Path(f"{name}-page" if is_large else f"{name}.html")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(page, encoding="utf-8")
+        if out.suffix == ".html":
+            out.parent.mkdir(parents=True, exist_ok=True)
+            page = web_page(made, lessons=packaged_lessons() if has_lessons else b"")
+            out.write_text(page, encoding="utf-8")
+        else:
+            make_room(out)
+            write_folder(made, out)
     except OSError as error:
-        message = f"cannot write {out} ({error.strerror}); choose another file with --out"
+        message = f"cannot write {out} ({error.strerror}); choose another place with --out"
         raise UserError(message, exit_code=2) from error
     print(out)
 

@@ -44,12 +44,12 @@ def run(args: argparse.Namespace) -> None:
 
 def page_of(record: dict[str, Any], text: str) -> str:
     """The page of the run's model, with the record, whose text is given, opened at its lessons."""
-    from seq2see.webpage_data.one_file import web_page  # imports torch
+    from seq2see.webpage_data.one_file import prepared, web_page  # imports torch
 
     numbers = [lesson["number"] for lesson in record["lessons"]]
     opened = "lessons" if len(numbers) > 1 else f"lesson-{numbers[0]}"
     translator = Translator.from_pretrained(record["run"], engine="torch")
-    return web_page(translator, lessons=gzip.compress(text.encode(), mtime=0), opened=opened)
+    return web_page(prepared(translator), lessons=gzip.compress(text.encode(), mtime=0), opened=opened)
 
 
 def places(folder: str, number: int | None) -> tuple[Path, Path]:

@@ -448,14 +448,16 @@ def add_export(verbs: Verbs) -> None:
     verb.add_argument(
         "--format", choices=("ctranslate2", "transformers", "web"), default="ctranslate2",
         help="ctranslate2: for fast translation; transformers: a Pegasus model, which loads without code of Seq2See;"
-             " web: "
-             "the explorer and the model in one HTML file that opens from disk (%(default)s)",
+             " web: the explorer and the model in one HTML file that opens from disk, or in a folder for a web server"
+             " (%(default)s)",
     )
     verb.add_argument("--quantization", choices=("int8", "float16", "float32"),
                       help="type of the weights; ctranslate2: int8 or float32 (int8); web: int8 or float16 "
                            "(float16 up to 2 million weights, int8 above)")
-    verb.add_argument("--out", metavar="PLACE", help="output folder (inside the model's folder); for web, output"
-                                                     " file (NAME.html)")
+    verb.add_argument("--out", metavar="PLACE", help="output folder (inside the model's folder); for web, a file with"
+                      " the ending .html, or a folder (NAME.html up to 25 MB, NAME-page above)")
+    verb.add_argument("--pair", nargs=2, action="append", default=[], metavar=("SOURCE", "TARGET"),
+                      help="web: languages of the page, once for each pair (all, up to 20)")
 
 
 def add_lessons(verbs: Verbs) -> None:

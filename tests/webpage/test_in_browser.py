@@ -311,7 +311,7 @@ def test_words_are_pythons(both, language):
     assert own == [[asdict(word) for word in split_words(text, language=language)] for text in texts]
 
 
-def test_only_a_seq2see_model_of_a_folder_runs_in_a_browser(both):
+def test_only_a_model_of_a_folder_runs_in_a_browser(both):
     bare = Translator(both.translator.model, both.translator.tokenizer)
-    with pytest.raises(UserError, match="only a Seq2See model in a folder can run in a browser"):
+    with pytest.raises(UserError, match="only a model in a folder can run in a browser"):
         web_model(bare, web_weights(bare.model, "float16"))

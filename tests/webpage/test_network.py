@@ -14,12 +14,13 @@ from seq2see.lens.changes.interventions import ablate, mean_outputs, patch, reco
 from seq2see.lens.questions.beam_search_tree import beam_tree
 from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
 from seq2see.passes.hooks import STACKS, Head, all_heads, capture, layers_of, replaced
+from seq2see.webpage_data.architecture import architecture
 from seq2see.webpage_data.page_weights import web_weights
 
 TEXTS = ["The cat did not cross the street.", "It was too wide.", "An owl lent 12 ladders to the crow, didn't it?"]
-SETUP = """([manifest, data, config, generation]) => {
+SETUP = """([manifest, data, architecture, generation]) => {
   const { buffer } = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-  globalThis.network = new s2s_network.Network(config, generation, new s2s_weights.Weights(manifest, buffer));
+  globalThis.network = new s2s_network.Network(architecture, generation, new s2s_weights.Weights(manifest, buffer));
   Object.assign(globalThis, s2s_network);
 }"""
 SEARCH = """([ids, options]) => options.beams === 1 ? greedy(network, network.encode(ids), options)
@@ -39,9 +40,8 @@ class Both:
         self.tag = self.model.generation_config.forced_bos_token_id
         self.sources = [self.tokenizer.encode_source(text) for text in TEXTS]
         data = base64.b64encode(weights.buffer).decode()
-        config, generation = (json.loads(json.dumps(one.to_dict())) for one in (
-            self.model.config, self.model.generation_config))
-        self.node.evaluate(SETUP, [weights.manifest, data, config, generation])
+        generation = json.loads(self.model.generation_config.to_json_string(use_diff=False))
+        self.node.evaluate(SETUP, [weights.manifest, data, architecture(self.model), generation])
 
     def generated(self, source, **options):
         """The ids that transformers finds, and the score of a beam search."""

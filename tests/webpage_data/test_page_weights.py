@@ -6,6 +6,7 @@ import torch
 from tiny import make
 
 from seq2see.errors import UserError
+from seq2see.webpage_data.architecture import architecture
 from seq2see.webpage_data.page_weights import web_weights
 
 
@@ -49,12 +50,14 @@ def test_what_is_half_already_stays(model):
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda model: setattr(model.config, "activation_function", "gelu"), "supports the activation relu only, not gelu"),
-    (lambda model: setattr(model.config, "model_type", "marian"), "cannot run a marian model"),
+    (lambda model: setattr(model.config, "activation_function", "mish"), "supports the activations relu, .*, not mish"),
+    (lambda model: setattr(model.config, "model_type", "t5"), "a browser runs .* BART models, not t5: use seq2see"),
     (lambda model: setattr(model.generation_config, "min_length", 9), "sets min_length"),
+    (lambda model: setattr(model.generation_config, "bad_words_ids", [[5, 6]]), "sets bad_words_ids"),
     (lambda model: model.model.shared.weight.data.fill_(1e6), "model.shared.weight has weights too large for float16"),
 ])
 def test_what_a_browser_cannot_have_is_refused(model, change, message):
     change(model)
     with pytest.raises(UserError, match=message):
+        architecture(model)
         web_weights(model, "float16")

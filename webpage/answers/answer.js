@@ -19,6 +19,7 @@ import { labels, recordOf } from "./trace_record.js";
 import { OPTIONS, translated } from "./translations.js";
 import { inCaseOf, unknownWords } from "./model_input.js";
 import { SentenceEnds } from "./sentence_ends.js";
+import { SentencePiece } from "../model/sentencepiece.js";
 import { Tokenizer } from "../model/tokenizer.js";
 import { Weights } from "../model/weights.js";
 
@@ -113,8 +114,9 @@ class Model {
   constructor({ model, manifest, weights, replay: packed }) {
     Object.assign(this, model, { packed, precision: manifest.tensors[0].dtype });
     this.lastTranslation = this.lastPass = { key: "" };
-    this.network = new Network(model.config, model.generation_config, new Weights(manifest, weights));
-    this.tokenizer = new Tokenizer(model.tokenizer);
+    this.network = new Network(model.architecture, model.generation_config, new Weights(manifest, weights));
+    this.tokenizer = model.tokenizer.kind ? new SentencePiece(model.tokenizer) : new Tokenizer(model.tokenizer);
+    this.frames = model.tokenizer.pairs ?? {};  // ids around a source of each pair
     this.seenWords = Object.fromEntries(Object.entries(model.seen_words).map(([language, all]) => {
       const text = all.join("");
       return [language, { words: new Set(all), letters: new Set(`${text}${text.toUpperCase()} .,!?;:'-`) }];
@@ -136,10 +138,16 @@ class Model {
     const own = forced();
     return { averaged_over: 0, heads: own.meanOutputs(), feed_forward: own.meanFeedForward() };
   }
+  // With the tags of these languages around a source.
+  tokenizerOf(pair) {
+    const frame = this.frames[pair.join("-")];
+    return frame ? this.tokenizer.framed(frame) : this.tokenizer;
+  }
+
   // What every translation to this language begins with: its tag, if the model has one.
   tag(language) {
     const tag = this.tokenizer.tags[language] ?? this.network.generation.forced_bos_token_id;
-    return tag === undefined ? [] : [tag];
+    return tag === undefined || tag === null ? [] : [tag];
   }
 
   // The languages asked for, or the first pair that fits.
@@ -169,7 +177,7 @@ class Model {
     if (!text.trim() || !translation.trim()) throw new Error(`the ${text.trim() ? "translation" : "source"} is blank`);
     if (ids && tokenizer.decode(ids).normalize("NFC") !== translation.normalize("NFC"))
       throw new Error("target_ids do not spell the translation: take both from the same trace");
-    const tag = this.tag(to), written = [...tag, ...tokenizer.encode(translation.normalize("NFC")).ids];
+    const tag = this.tag(to), written = [...tag, ...tokenizer.encodeTarget(translation.normalize("NFC"))];
     return { text: own, read: own, token_ids: ids ?? written, given: ids ? given : tag.length };
   }
 

@@ -7,8 +7,8 @@ import { splitWords, tokenSpans, unitsOf } from "../model/words.js";
 // first `given` were forced.
 export class Forced {
   constructor(model, [from, to], text, ids, given, hooks = {}) {
-    const { network, tokenizer } = model, sourceIds = tokenizer.encode(text).ids;
-    const { config: { decoder_start_token_id: start } } = network, inputIds = [start, ...ids.slice(0, -1)];
+    const { network } = model, tokenizer = model.tokenizerOf([from, to]), sourceIds = tokenizer.encode(text).ids;
+    const { start } = network, inputIds = [start, ...ids.slice(0, -1)];
     Object.assign(this, { model, network, tokenizer, languages: [from, to], text, ids, given, sourceIds, inputIds });
     this.isWhole = !hooks.mixed;  // what was measured of a model is not true of it without a head
     this.calibrator = this.isWhole ? model.calibrator(to) : null;

@@ -2,7 +2,7 @@
 
 import { Weighing, allHeads } from "./evidence.js";
 import { bestOf, chancesOf, logChance } from "./probabilities.js";
-import { beamSearch, headsOff, layerNorm, linear, recorder, sinusoid } from "../model/network.js";
+import { beamSearch, headsOff, layerNorm, linear, recorder } from "../model/network.js";
 import { label, recordOfMoment } from "./trace_record.js";
 import { attentionOf, layersOf } from "./views.js";
 import { splitWords, tokenSpans } from "../model/words.js";
@@ -53,9 +53,9 @@ export function layers({ network, tokenizer, ids, seen: { streams }, calibrator 
 
 // --- the tree of a beam search: nodes [token, parent, log-probability, score] by step (`lens/questions/beam_search_tree.py`)
 
-export function tree(model, [, to], { text, num_beams: beams = 4 }) {
-  const { network, tokenizer } = model, encoded = network.encode(tokenizer.encode(text).ids);
-  const { hypotheses, steps } = beamSearch(network, encoded, { beams, prefix: model.tag(to) });
+export function tree(model, pair, { text, num_beams: beams = 4 }) {
+  const { network } = model, tokenizer = model.tokenizerOf(pair), encoded = network.encode(tokenizer.encode(text).ids);
+  const { hypotheses, steps } = beamSearch(network, encoded, { beams, prefix: model.tag(pair[1]) });
   const node = ({ id, parent, logProb, score }) => [label(tokenizer.tokens[id]), parent, logProb, score];
   return { steps: steps.map((nodes) => nodes.map(node)), length_penalty: network.generation.length_penalty ?? 1,
     hypotheses: hypotheses.map(({ at, ids, score }) => [...at, tokenizer.decode(ids), score]) };
@@ -63,9 +63,9 @@ export function tree(model, [, to], { text, num_beams: beams = 4 }) {
 
 // --- one word in several sentences: by layer on a plane, and cosine distances (`lens/questions/embeddings.py`)
 
-export async function words(model, [from], { word, sentences }, pause) {
-  const found = [];
-  for (const sentence of sentences) { found.push(contextual(model, sentence, word.trim(), from)); await pause(); }
+export async function words(model, pair, { word, sentences }, pause) {
+  const found = [], reader = { network: model.network, tokenizer: model.tokenizerOf(pair) };
+  for (const sentence of sentences) { found.push(contextual(reader, sentence, word.trim(), pair[0])); await pause(); }
   const planes = found[0].layers.map((_, layer) => project(found.map(({ layers: all }) => all[layer])));
   const distances = {}, read = {};
   found.forEach((one, i) => found.slice(i + 1).forEach((other, j) => {
@@ -143,12 +143,12 @@ export function near({ network, tokenizer }, { word, minus = "", plus = "" }) {
   return { near: nearest.map((id) => [label(tokenizer.tokens[id]), scores[id], own.has(id)]),
     vectors: [first, ...nearest.map(rowOf)].map(rounded) };
 }
-const rowsOf = ({ shared: { weight }, D }) => (id) => weight.subarray(id * D, (id + 1) * D);
+const rowsOf = ({ shared }) => (id) => shared.row(id);
 export const embeddingOf = (network, tokenizer, word) => meanOf(idsOf(tokenizer, word).map(rowsOf(network)));
 const isByte = (name) => /^<0x..>$/.test(name);
 function idsOf(tokenizer, word) {
   if (!word) throw new Error("expected a word, got nothing");
-  const ids = tokenizer.encode(word).ids.slice(0, -1);
+  const ids = tokenizer.bare(word);
   if (!ids.length || ids.some((id) => isByte(tokenizer.tokens[id]) || tokenizer.special.has(id)))
     throw new Error(`the word ${quoted(word)} is not in the vocabulary: choose one from the training data`);
   return ids;
@@ -158,18 +158,12 @@ function idsOf(tokenizer, word) {
 
 export function positions(forced, { positions: added }) {
   const { network, tokenizer, sourceIds, ids, calibrator } = forced, named = (id) => label(tokenizer.tokens[id]);
-  const hooks = added ? {} : { stream: withoutPositions(network.D) };
+  const hooks = added ? {} : { positions: (row) => row.fill(0) };
   const { logits } = forced.run(network.encode(sourceIds, hooks), hooks);
   const steps = ids.map((_, t) => chancesOf(forced.scores(t, { logits }), calibrator));
   return { tokens: ids.map(named), chances: ids.map((id, t) => steps[t].weights[id] / steps[t].sum),
     top: steps.map(({ weights, sum }) => bestOf(weights, STEP).map((id) => [named(id), weights[id] / sum])) };
 }
-// Takes from what the first layers read what `Network.embed` has added.
-const withoutPositions = (D) => (name, x, start) => {
-  if (!name.endsWith(".0.self_attn")) return;
-  for (let at = 0; at < x.length; at += D)
-    sinusoid(start + at / D, D).forEach((wave, i) => { x[at + i] -= wave; });
-};
 
 // --- the odds of each word with each head patched from another sentence (`lens/questions/evidence.py`)
 

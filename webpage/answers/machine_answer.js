@@ -14,7 +14,7 @@
 import { RULES } from "../data.js";
 import { allHeads, isSameWord, secondsOf } from "./evidence.js";
 import { bestOf, chancesOf, logChance } from "./probabilities.js";
-import { feedForwardOff, headsOff, logSum, momentsOf, recorder, sinusoid, together } from "../model/network.js";
+import { feedForwardOff, headsOff, logSum, momentsOf, recorder, together } from "../model/network.js";
 import { project } from "./lab_answers.js";
 import { labels, specialLabel } from "./trace_record.js";
 import { attentionOf, layersOf } from "./views.js";
@@ -41,12 +41,15 @@ export async function machineOf(forced, step, pause, seconds) {
     logit: scores[id] - meanOf(scores), margin, vocabulary: network.V, top: candidates(forced, scores),
     lengths: { encoder: lengthsOf(forced, "encoder", S), decoder: lengthsOf(forced, "decoder", T) },
     strips: stripsOf(forced, T),
-    positions: { source: wavesOf(network, S), inputs: wavesOf(network, T) },
+    positions: { source: wavesOf(network, "encoder", S), inputs: wavesOf(network, "decoder", T) },
     parts, without, steers,
   };
 }
 
 function check({ network, ids }, step) {
+  const { decoder: { layer_norm: isPreNorm, embedding_norm: isNormed } } = network;
+  if (!isPreNorm || isNormed) throw new Error("In this page the whole machine is shown of models with a norm before each"
+    + " block. Open this model with seq2see serve.");
   if (!(step < ids.length)) throw new Error(`there is no step ${step} here: expected 0 to ${ids.length - 1}`);
   for (const stack of ["encoder", "decoder"]) {
     const { length: count } = network[stack].layers;
@@ -127,7 +130,7 @@ const lastDirection = ({ decoder: { layer_norm: norm } }, seen, step, { weight }
 // Of what these output weights make of the last state; with `isWhole` also the activations of all neurons.
 function partsOf(forced, step, output, isWhole = false) {
   const { network, seen } = forced, { decoder, D } = network, u = lastDirection(network, seen, step, output);
-  const position = dot(sinusoid(step, D), u), [first] = seen.streams["decoder.layers.0.self_attn"];
+  const position = dot(network.position("decoder", step), u), [first] = seen.streams["decoder.layers.0.self_attn"];
   const outputs = (kind) => decoder.layers.map((_, layer) => attentionOf(network, kind, layer).out_proj);
   const from = (kind) => outputs(kind).map((one, layer) =>
     mixedFrom(layersOf(seen, kind)[layer], step, before(one, u)));
@@ -240,10 +243,13 @@ function lengthsOf({ network: { D }, seen: { streams } }, stack, count) {
 
 // The embeddings of source and inputs, without positions, along their joint principal components, each turned so that
 // the number furthest from 0 is positive.
-function stripsOf({ network: { D }, seen: { streams }, sourceIds: { length: S }, ids }, T) {
-  const bare = (row, at) => { const waves = sinusoid(at, D); return row.map((value, i) => value - waves[i]); };
+function stripsOf({ network, seen: { streams }, sourceIds: { length: S }, ids }, T) {
+  const { D } = network;
   const all = [["encoder", S], ["decoder", ids.length]].flatMap(([stack, count]) =>
-    rowsOf(streams[`${stack}.layers.0.self_attn`][0], count, D).map(bare));
+    rowsOf(streams[`${stack}.layers.0.self_attn`][0], count, D).map((row, at) => {
+      const position = network.position(stack, at);
+      return row.map((value, i) => value - position[i]);
+    }));
   const { points } = project(all, STRIP), furthest = (a, b) => Math.abs(b) > Math.abs(a) ? b : a;
   const signs = each(STRIP, (i) => Math.sign(points.map((one) => one[i]).reduce(furthest)));
   const strips = points.map((one) => one.map((value, i) => value * signs[i]));
@@ -251,9 +257,9 @@ function stripsOf({ network: { D }, seen: { streams }, sourceIds: { length: S },
 }
 
 // Numbers of each position, of waves from short to long.
-function wavesOf({ D }, count) {
-  const apart = Math.max(1, Math.floor(D / (4 * WAVES)));
-  return each(count, (at) => each(WAVES, (i) => sinusoid(at, D)[i * apart]));
+function wavesOf(network, stack, count) {
+  const apart = Math.max(1, Math.floor(network.D / (4 * WAVES)));
+  return each(count, (at) => each(WAVES, (i) => network.position(stack, at)[i * apart]));
 }
 
 // --- effects: passes with a mean in place of what a head, or a feed-forward block of the decoder, gives

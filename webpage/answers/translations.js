@@ -17,9 +17,9 @@ export const OPTIONS = [...USUAL, "max_new_tokens", "length_penalty", "temperatu
 // --- the search
 
 // The hypotheses of one segment, best first.  `start` are tokens that they begin with, `hooks` change the network.
-function searched(model, [, to], text, { start, options, hooks }) {
-  const { network, tokenizer } = model, { generation } = network, { alternatives = 1, max_new_tokens: most } = options;
-  const encoded = network.encode(tokenizer.encode(text).ids, hooks), prefix = [...model.tag(to), ...start];
+function searched(model, pair, text, { start, options, hooks }) {
+  const { network } = model, { generation } = network, tokenizer = model.tokenizerOf(pair), { alternatives = 1, max_new_tokens: most } = options;
+  const encoded = network.encode(tokenizer.encode(text).ids, hooks), prefix = [...model.tag(pair[1]), ...start];
   const given = { prefix, hooks, lengthPenalty: penaltyOf(network, options), ...most ? { most } : {} };
   const beams = Math.max(options.num_beams ?? generation.num_beams ?? 1, alternatives);
   const scored = (one) => ({ ...one, score: one.logProb / one.ids.length ** given.lengthPenalty });
@@ -43,7 +43,7 @@ const visible = (text) => text.replace(/[\u00ad\u200b\u2060\ufeff]/g, "").trim()
 function sampled(network, encoded, { prefix, hooks, most = network.generation.max_length - 1 || 512 }, options, copy) {
   const { temperature = 1, top_k: k = 0, top_p: p = 1, seed = 0 } = options, ids = [], cache = network.cache();
   const random = randomOf([seed, copy, ...encoded.ids]);
-  let next = network.config.decoder_start_token_id, logProb = 0;
+  let next = network.start, logProb = 0;
   while (ids.length < most && !network.ends.includes(ids.at(-1))) {
     const scores = network.logits(network.decode([next], [cache], encoded, hooks)), total = logSum(scores);
     next = prefix[ids.length] ?? drawn(scores, { temperature, k, p }, random());
@@ -83,7 +83,7 @@ function randomOf(numbers) {
 // hypotheses }.
 export async function translated(model, pair, given, { prefix = "", options, hooks, pause }) {
   const [from, to] = pair, { generation } = model.network, text = given.normalize("NFC");
-  const start = prefix ? model.tokenizer.encode(prefix.normalize("NFC")).ids.slice(0, -1) : [];
+  const start = prefix ? model.tokenizer.encodeTarget(prefix.normalize("NFC")).slice(0, -1) : [];
   const whole = new Passages(model, pair, { options, hooks, pause,
     first: prefix ? countSentences(prefix, model.sentenceEnds(to)) || 1 : 1 });
   const tree = await whole.read(text, generation.source_sentences ?? 1, start);
@@ -104,13 +104,13 @@ const lettersIn = (text) => (text.match(/[\p{L}\p{M}\p{N}]/gu) ?? []).length;
 // The parts of a text, and how they hang together: a tree of { texts, between } with parts as leaves.
 class Passages {
   constructor(model, pair, how) {
-    Object.assign(this, { model, pair, ...how, parts: [], oneByOne: false, known: model.seen(pair[0])?.letters });
-    const { config, generation } = model.network, seen = generation.source_pieces;
-    this.most = Math.min(config.max_position_embeddings, seen ? Math.max(seen, SHORT_SOURCE) : Infinity);
+    Object.assign(this, { model, pair, tokenizer: model.tokenizerOf(pair), ...how, parts: [], oneByOne: false, known: model.seen(pair[0])?.letters });
+    const { longest, generation } = model.network, seen = generation.source_pieces;
+    this.most = Math.min(longest, seen ? Math.max(seen, SHORT_SOURCE) : Infinity);
   }
 
   fits(text) {
-    return this.model.tokenizer.encode(readAs(text, this.known)).ids.length <= this.most || [...text].length < 2;
+    return this.tokenizer.encode(readAs(text, this.known)).ids.length <= this.most || [...text].length < 2;
   }
 
   // `start` are the tokens that its translation begins with.

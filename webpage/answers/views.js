@@ -1,7 +1,7 @@
 // The maps of a forced pass, in all views that the page offers (`lens/data/view_names.py`): each is { shape, values }, rows last
 // but one.  A pass is kept by `recorder()`.
 
-import { linear } from "../model/network.js";
+import { layerNorm, linear, momentsOf } from "../model/network.js";
 
 // R rows, C columns, H heads, E size of one head, D model width, L layers
 
@@ -65,13 +65,16 @@ function averaged({ T, S, H, weight }) {
 }
 
 // The share of each column in the output y of a block (ALTI: Ferrando et al. 2022): how much closer its part x brings
-// the sum to the output, max(0, |y| - |y - x|) in the L1 norm; of cross-attention the residual's share apart.
+// the sum to the output, max(0, |y| - |y - x|) in the L1 norm; of cross-attention the residual's share apart.  A norm
+// after the sum is frozen, and each part goes through it (Kobayashi et al. 2021).
 function sharesOf(network, seen, kind, layer) {
   const parts = layersOf(seen, kind)[layer], { T, S, H, D, weight, mixed } = parts;
   const attention = attentionOf(network, kind, layer), own = vectors(attention, parts);
   const stack = kind === "encoder" ? "encoder" : "decoder";
   const [residual] = seen.streams[`${stack}.layers.${layer}.${kind === "cross" ? "encoder_attn" : "self_attn"}`];
-  const output = linear(attention.out_proj, mixed, T).map((value, i) => value + residual[i]);
+  const block = network[stack].layers[layer], norm = block[kind === "cross" ? "encoder_attn_layer_norm" : "self_attn_layer_norm"];
+  const sum = linear(attention.out_proj, mixed, T).map((value, i) => value + residual[i]);
+  const output = block.isFirst ? sum : layerNorm(norm, sum, T);
   const at = new Float32Array(T * S), left = new Float32Array(T), columns = kind === "cross" ? S + 1 : S;
   for (let r = 0; r < T; r++) {
     const row = Array.from({ length: columns }, () => new Float64Array(D));
@@ -80,11 +83,18 @@ function sharesOf(network, seen, kind, layer) {
       for (let d = 0; d < D; d++) row[c][d] += share * own[(h * S + c) * D + d];
     }
     for (let d = 0; d < D; d++) row[kind === "cross" ? S : r][d] += residual[r * D + d];
+    const { spread } = momentsOf(sum, r * D, D);
+    if (!block.isFirst) for (const part of row) throughFrozen(norm, spread, part);
     const shares = nearer(row, output.subarray(r * D, (r + 1) * D));
     at.set(shares.slice(0, S), r * S);
     if (kind === "cross") left[r] = shares[S];
   }
   return { at: { T, S, own: 0, values: at }, residual: left };
+}
+
+function throughFrozen({ weight }, spread, part) {
+  const mean = part.reduce((sum, value) => sum + value, 0) / part.length;
+  for (let d = 0; d < part.length; d++) part[d] = (part[d] - mean) / spread * weight[d];
 }
 
 function nearer(row, output) {

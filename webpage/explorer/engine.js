@@ -18,8 +18,9 @@ async function send(url, body, signal) {
 }
 
 // The model in a worker: `script` is the address of `worker.js` in one file, a `blob:` one in a page from a file, and
-// `start` what it is started with (`answer.js`).  An Error where the browser cannot do that.
-export function inWorker(script, start) {
+// `start` what it is started with (`answer.js`); the buffers of `moved` are given to it, not copied.  An Error where the
+// browser cannot do that.
+export function inWorker(script, start, moved = []) {
   const worker = workerOf(script), waiting = new Map();
   let last = 0, stopped = null;
   worker.onmessage = ({ data: { id, result, error } }) => {
@@ -31,7 +32,7 @@ export function inWorker(script, start) {
     stopped = new Error("The model in this page cannot run. The page is damaged, or the browser is too old.");
     waiting.forEach(({ failed }) => failed(stopped));
   };
-  worker.postMessage({ start });
+  worker.postMessage({ start }, moved);
   return (route, body, signal) => new Promise((done, failed) => {
     if (stopped || signal?.aborted) return failed(stopped ?? signal.reason);
     const id = ++last;

@@ -1,15 +1,17 @@
-// The explorer with a model in the same file (`webpage_data/one_file.py`).  The page draws itself while the browser still
-// reads the rest; then a worker unpacks the model and answers.  The record of the lessons is read here.
+// The explorer with a model in the same file or beside it (`webpage_data/one_file.py`).  The page draws itself while the
+// browser still reads the rest; then a worker unpacks the model and answers.  The record of the lessons is read here.
 
 import { inWorker } from "./engine.js";
 import { explorer } from "./explorer.js";
+import { progressBar, readParts } from "./parts.js";
 import { recordIn } from "../answers/packed.js";
 
 const PARTS = ["model", "weights", "replay", "lessons", "worker"];  // the last one is the end of the file
 const DAMAGED = "This file is damaged or incomplete. Copy or download it again.";
 
 export function openFile(home) {
-  const settings = JSON.parse(document.getElementById("settings").textContent), engine = whole().then(started);
+  const settings = JSON.parse(document.getElementById("settings").textContent), { files } = settings;
+  const engine = whole().then(() => files ? besides(files) : started());
   engine.catch(() => {});  // each question says it
   home.textContent = "";
   if (settings.opened && !location.hash) location.replace(`#${settings.opened}`);
@@ -25,10 +27,27 @@ const whole = () => new Promise((done) => {
 });
 
 function started() {
-  const elements = PARTS.map((name) => document.getElementById(name));
-  if (!elements.every(Boolean)) throw new Error(DAMAGED);
-  const [model, weights, replay, lessons, worker] = elements.map((one) => one.textContent);
-  elements.forEach((one) => one.remove());  // their texts are large
-  const script = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
-  return { ask: inWorker(script, { model, weights, replay }), lessons: () => recordIn(lessons) };
+  const [model, weights, replay, lessons, worker] = taken(PARTS);
+  return { ask: inWorker(scriptOf(worker), { model, weights, replay }), lessons: () => recordIn(lessons) };
 }
+
+async function besides(files) {
+  const bar = progressBar();
+  try {
+    const { model, weights } = await readParts(files, bar.told), script = scriptOf(...taken(["worker"]));
+    bar.done();
+    return { ask: inWorker(script, { model, weights }, [weights]), lessons: () => null };
+  } catch (error) {
+    bar.failed(error);
+    throw error;
+  }
+}
+
+// The texts of these elements, which are large, and then gone.
+function taken(names) {
+  const elements = names.map((name) => document.getElementById(name));
+  if (!elements.every(Boolean)) throw new Error(DAMAGED);
+  return elements.map((one) => { one.remove(); return one.textContent; });
+}
+
+const scriptOf = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));

@@ -1,9 +1,10 @@
 // The whole network once more, in plain JavaScript, top to bottom: norm, positions, attention, layers, cache,
 // embedding, encoder, decoder, greedy search, beam search.  It computes what `modeling/` computes, with the same names,
-// for one source at a time and in evaluation mode.  A matrix is a Float32Array, row after row.  Placeholders, HTML and
-// the detection of languages are not here: the server's Python has them.
+// for one source at a time and in evaluation mode; and Marian, M2M-100, NLLB, mBART and BART, which differ from it in
+// what an architecture says (`webpage_data/architecture.py`): where norms stand, the activation, the positions.
+// Placeholders, HTML and the detection of languages are not here: the server's Python has them.
 //
-//     const network = new Network(config, generation, weights)   config.json, generation_config.json; see weights.js
+//     const network = new Network(architecture, generation, weights)   generation_config.json; see weights.js
 //     const encoded = network.encode(sourceIds, hooks)           the source ends with </s>
 //     const { ids, logProb, logits } = greedy(network, encoded, { prefix: [tag], hooks })
 //     const { hypotheses: [best], steps } = beamSearch(network, encoded, { prefix: [tag], beams: 4 })
@@ -20,6 +21,7 @@
 //     scores(place, parts)       before the softmax; `place` is { kind, layer }: "encoder", "decoder" or "cross"
 //     weights(place, parts)      after the softmax
 //     mixed(place, parts)        after the weighted sum, before the output projection
+//     positions(row)             a position [D], before it is added to an embedding; it may be overwritten
 //     neurons(name, parts)       after a feed-forward layer, named "decoder.layers.0.fc2", before its output is added;
 //                                `parts` are { R, inner [R,F], output [R,D] }; the output may be overwritten
 //
@@ -34,16 +36,18 @@
 // --- one matrix, one norm
 
 // y = W x + b for R rows: [R,I] to [R,O].  Four rows or outputs at a time, so that each number is read once for several
-// products.  Where O is odd the last output is computed twice.
-export function linear({ weight, bias, inputs, outputs }, x, R) {
+// products.  Where O is odd the last output is computed twice.  In int8 each row of W has a scale.
+export function linear({ numbers, scales, bias, inputs, outputs }, x, R) {
   const y = new Float32Array(R * outputs);
   let r = 0;
-  for (; r + 4 <= R; r += 4) fourRows(weight, bias, inputs, outputs, x, r, y);
-  for (; r < R; r++) oneRow(weight, bias, inputs, outputs, x, r, y);
+  for (; r + 4 <= R; r += 4) fourRows(numbers, inputs, outputs, x, r, y);
+  for (; r < R; r++) oneRow(numbers, inputs, outputs, x, r, y);
+  for (let at = 0, row = 0; row < R; row++) for (let o = 0; o < outputs; o++, at++)
+    y[at] = (scales ? y[at] * scales[o] : y[at]) + bias[o];
   return y;
 }
 
-function fourRows(weight, bias, I, O, x, r, y) {
+function fourRows(weight, I, O, x, r, y) {
   const a = r * I, b = a + I, c = b + I, d = c + I;
   for (let o = 0; o < O; o += 2) {
     const p = Math.min(o + 1, O - 1), v = o * I, w = p * I, to = r * O;
@@ -53,14 +57,12 @@ function fourRows(weight, bias, I, O, x, r, y) {
       an += wo * xa; bn += wo * xb; cn += wo * xc; dn += wo * xd;
       ap += wp * xa; bp += wp * xb; cp += wp * xc; dp += wp * xd;
     }
-    y[to + o] = an + bias[o]; y[to + O + o] = bn + bias[o]; y[to + 2 * O + o] = cn + bias[o];
-    y[to + 3 * O + o] = dn + bias[o];
-    y[to + p] = ap + bias[p]; y[to + O + p] = bp + bias[p]; y[to + 2 * O + p] = cp + bias[p];
-    y[to + 3 * O + p] = dp + bias[p];
+    y[to + o] = an; y[to + O + o] = bn; y[to + 2 * O + o] = cn; y[to + 3 * O + o] = dn;
+    y[to + p] = ap; y[to + O + p] = bp; y[to + 2 * O + p] = cp; y[to + 3 * O + p] = dp;
   }
 }
 
-function oneRow(weight, bias, I, O, x, r, y) {
+function oneRow(weight, I, O, x, r, y) {
   const from = r * I, to = r * O;
   for (let o = 0; o < O; o += 4) {
     const p = Math.min(o + 1, O - 1), q = Math.min(o + 2, O - 1), s = Math.min(o + 3, O - 1);
@@ -70,13 +72,14 @@ function oneRow(weight, bias, I, O, x, r, y) {
       const one = x[from + i];
       yo += one * weight[vo + i]; yp += one * weight[vp + i]; yq += one * weight[vq + i]; ys += one * weight[vs + i];
     }
-    y[to + o] = yo + bias[o]; y[to + p] = yp + bias[p]; y[to + q] = yq + bias[q]; y[to + s] = ys + bias[s];
+    y[to + o] = yo; y[to + p] = yp; y[to + q] = yq; y[to + s] = ys;
   }
 }
 
-// Each row [D] gets mean 0 and variance 1, then the norm's own scale and shift.
-export function layerNorm({ weight, bias }, x, R) {
-  const D = weight.length, y = new Float32Array(R * D);
+// Each row [D] gets mean 0 and variance 1, then the norm's own scale and shift; without a norm it stays.
+export function layerNorm(norm, x, R) {
+  if (!norm) return x;
+  const { weight, bias } = norm, D = weight.length, y = new Float32Array(R * D);
   for (let at = 0; at < R * D; at += D) {
     const { mean, spread } = momentsOf(x, at, D);
     for (let i = 0; i < D; i++) y[at + i] = (x[at + i] - mean) / spread * weight[i] + bias[i];
@@ -94,15 +97,33 @@ export function momentsOf(x, at, D) {
 
 const added = (x, y) => x.map((value, i) => value + y[i]);  // the residual connection
 
+// --- activations
+
+const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+const ACTIVATIONS = {
+  relu: (x) => x > 0 ? x : 0,
+  silu: (x) => x * sigmoid(x),
+  gelu: (x) => x * (1 + erf(x / Math.SQRT2)) / 2,
+  gelu_new: (x) => x * sigmoid(Math.sqrt(8 / Math.PI) * (x + 0.044715 * x ** 3)),
+};
+
+// Within 1.5e-7 (Abramowitz and Stegun 1964, 7.1.26).
+function erf(x) {
+  const t = 1 / (1 + 0.3275911 * Math.abs(x));
+  const sum = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
+  return Math.sign(x) * (1 - sum * Math.exp(-x * x));
+}
+
 // --- positions
 
-// Row p of the table of Vaswani et al. 2017 (section 3.5) is the hands of D/2 clocks at time p, as sine and cosine.
-export function sinusoid(position, D) {
-  const row = new Float32Array(D);
-  for (let i = 0; i < D; i += 2) {
-    const angle = position / 10_000 ** (i / D);
-    row[i] = Math.sin(angle);
-    row[i + 1] = Math.cos(angle);
+// Row p of the table of Vaswani et al. 2017 (section 3.5) is the hands of D/2 clocks at time p, as sine and cosine: side
+// by side, or all sines and then all cosines.  The slowest clock but for `intervals` turns once in 2 pi * 10,000 steps.
+function sinusoid(position, D, { interleaved, intervals }) {
+  const row = new Float32Array(D), [step, cosines] = interleaved ? [2, 1] : [1, D / 2];
+  for (let i = 0; i < D / 2; i++) {
+    const angle = position / 10_000 ** (i / intervals);
+    row[i * step] = Math.sin(angle);
+    row[i * step + cosines] = Math.cos(angle);
   }
   return row;
 }
@@ -173,43 +194,50 @@ class MultiHeadAttention {
   }
 }
 
-// --- layers: each sub-layer reads a normalised copy of the residual stream and adds its output to it
+// --- layers: each sub-layer adds its output to the residual stream; a norm comes before it, or after the sum
 
 class Layer {
-  constructor(weights, name) {
+  constructor(weights, name, { norm_first: isFirst, activation }) {
     for (const one of ["fc1", "fc2"]) this[one] = weights.linear(`${name}.${one}`);
     for (const one of ["self_attn_layer_norm", "final_layer_norm"]) this[one] = weights.norm(`${name}.${one}`);
-    this.name = name.replace("model.", "");
+    Object.assign(this, { name: name.replace("model.", ""), isFirst, activation: ACTIVATIONS[activation] });
+  }
+
+  // x [R,D] to [R,D]; `output` makes what is added, of x as the sub-layer reads it.
+  added(norm, x, R, output) {
+    const sum = added(x, output(this.isFirst ? layerNorm(norm, x, R) : x));
+    return this.isFirst ? sum : layerNorm(norm, sum, R);
   }
 
   feedForward(x, R, start, hooks) {
     hooks.stream?.(`${this.name}.fc1`, x, start);
-    const inner = linear(this.fc1, layerNorm(this.final_layer_norm, x, R), R);  // [R,F]
-    for (let i = 0; i < inner.length; i++) if (inner[i] < 0) inner[i] = 0;  // relu
-    const parts = { R, inner, output: linear(this.fc2, inner, R) };
-    hooks.neurons?.(`${this.name}.fc2`, parts);
-    return added(x, parts.output);
+    return this.added(this.final_layer_norm, x, R, (read) => {
+      const inner = linear(this.fc1, read, R).map(this.activation);  // [R,F]
+      const parts = { R, inner, output: linear(this.fc2, inner, R) };
+      hooks.neurons?.(`${this.name}.fc2`, parts);
+      return parts.output;
+    });
   }
 }
 
 class EncoderLayer extends Layer {
-  constructor(weights, name, layer, H) {
-    super(weights, name);
+  constructor(weights, name, layer, H, architecture) {
+    super(weights, name, architecture);
     this.self_attn = new MultiHeadAttention(weights, `${name}.self_attn`, { kind: "encoder", layer }, H);
   }
 
   // [S,D] to [S,D]: every position attends to every other.
   forward(x, S, hooks) {
     hooks.stream?.(`${this.name}.self_attn`, x, 0);
-    const normed = layerNorm(this.self_attn_layer_norm, x, S), read = this.self_attn.keysAndValues(normed, S);
-    x = added(x, this.self_attn.forward(normed, [{ T: S, S, start: 0, ...read, causal: false }], hooks));
+    x = this.added(this.self_attn_layer_norm, x, S, (read) => this.self_attn.forward(read,
+      [{ T: S, S, start: 0, ...this.self_attn.keysAndValues(read, S), causal: false }], hooks));
     return this.feedForward(x, S, 0, hooks);
   }
 }
 
 class DecoderLayer extends Layer {
-  constructor(weights, name, layer, H) {
-    super(weights, name);
+  constructor(weights, name, layer, H, architecture) {
+    super(weights, name, architecture);
     this.layer = layer;
     this.encoder_attn_layer_norm = weights.norm(`${name}.encoder_attn_layer_norm`);
     this.self_attn = new MultiHeadAttention(weights, `${name}.self_attn`, { kind: "decoder", layer }, H);
@@ -221,14 +249,16 @@ class DecoderLayer extends Layer {
   forward(x, T, caches, encoded, hooks) {
     const R = T * caches.length, start = caches[0].length;
     hooks.stream?.(`${this.name}.self_attn`, x, start);
-    const normed = layerNorm(this.self_attn_layer_norm, x, R), own = this.self_attn.keysAndValues(normed, R);
-    const groups = caches.map((cache, i) => cache.extend(this.layer, own, i * T, T));
-    x = added(x, this.self_attn.forward(normed, groups, hooks));
+    x = this.added(this.self_attn_layer_norm, x, R, (read) => {
+      const own = this.self_attn.keysAndValues(read, R);
+      const groups = caches.map((cache, i) => cache.extend(this.layer, own, i * T, T));
+      return this.self_attn.forward(read, groups, hooks);
+    });
     hooks.stream?.(`${this.name}.encoder_attn`, x, start);
     // The source does not change, so its keys and values are computed once.
-    const read = encoded.cross[this.layer] ??= this.encoder_attn.keysAndValues(encoded.states, encoded.S);
-    const source = caches.map(() => ({ T, S: encoded.S, start, ...read, causal: false }));
-    x = added(x, this.encoder_attn.forward(layerNorm(this.encoder_attn_layer_norm, x, R), source, hooks));
+    const source = encoded.cross[this.layer] ??= this.encoder_attn.keysAndValues(encoded.states, encoded.S);
+    const groups = caches.map(() => ({ T, S: encoded.S, start, ...source, causal: false }));
+    x = this.added(this.encoder_attn_layer_norm, x, R, (read) => this.encoder_attn.forward(read, groups, hooks));
     return this.feedForward(x, R, start, hooks);
   }
 }
@@ -268,34 +298,49 @@ function longer(array, size) {
 // --- the network
 
 export class Network {
-  // `weights` of weights.js; `config` and `generation` are config.json and generation_config.json of the model.
-  constructor(config, generation, weights) {
-    const { d_model: D, encoder_attention_heads: eH, decoder_attention_heads: dH } = config;
-    const many = (stack, Kind, H) => Array.from({ length: config[`${stack}_layers`] },
-      (_, layer) => new Kind(weights, `model.${stack}.layers.${layer}`, layer, H));
-    this.encoder = { layers: many("encoder", EncoderLayer, eH), layer_norm: weights.norm("model.encoder.layer_norm") };
-    this.decoder = { layers: many("decoder", DecoderLayer, dH), layer_norm: weights.norm("model.decoder.layer_norm") };
-    this.shared = weights.linear("model.shared");  // the embeddings [V,D]
-    this.lm_head = weights.has("lm_head") ? weights.linear("lm_head") : this.shared;
-    this.ends = [generation.eos_token_id ?? config.eos_token_id].flat();
-    Object.assign(this, { config, generation, D, V: this.shared.outputs });
+  constructor(architecture, generation, weights) {
+    const { d_model: D, start_token_id: start, end_token_ids: ends } = architecture;
+    const stack = (name, Kind) => ({
+      layers: Array.from({ length: architecture[name].layers }, (_, layer) =>
+        new Kind(weights, `model.${name}.layers.${layer}`, layer, architecture[name].heads, architecture)),
+      embeddings: weights.matrix(`model.${name}.embed_tokens`) ?? weights.matrix("model.shared"),
+      embedding_norm: weights.norm(`model.${name}.layernorm_embedding`),
+      positions: weights.matrix(`model.${name}.embed_positions`),  // null where they are computed
+      layer_norm: weights.norm(`model.${name}.layer_norm`),  // null where each layer ends with a norm
+    });
+    Object.assign(this, { architecture, generation, D, start, ends });
+    this.encoder = stack("encoder", EncoderLayer);
+    this.decoder = stack("decoder", DecoderLayer);
+    this.shared = this.encoder.embeddings;  // [V,D]
+    const bias = "final_logits_bias", tied = ["lm_head", "model.decoder.embed_tokens", "model.shared"];
+    this.lm_head = tied.map((name) => weights.matrix(name, bias)).find(Boolean);
+    this.V = this.lm_head.outputs;
+    this.longest = architecture.positions.most;
+  }
+
+  // What is added to the embedding at a position: [D].
+  position(stack, at) {
+    const { D, architecture: { positions } } = this, table = this[stack].positions, row = at + positions.first;
+    return table ? table.row(row) : sinusoid(row, D, positions);
   }
 
   // Scaled embeddings of ids plus their positions, from `start` on: [T,D].
-  embed(ids, start = 0) {
-    const { D, config: { scale_embedding: scaled, max_position_embeddings: most } } = this;
-    if (start + ids.length > most) throw new Error(`expected at most ${most} tokens, got ${start + ids.length}`);
-    const x = new Float32Array(ids.length * D), scale = scaled ? Math.sqrt(D) : 1;
-    ids.forEach((id, t) => sinusoid(start + t, D).forEach((wave, i) => {
-      x[t * D + i] = this.shared.weight[id * D + i] * scale + wave;
-    }));
-    return x;
+  embed(stack, ids, start, hooks) {
+    const { D, longest, architecture: { embedding_scale: scale } } = this, { embeddings, embedding_norm: norm } = this[stack];
+    if (start + ids.length > longest) throw new Error(`expected at most ${longest} tokens, got ${start + ids.length}`);
+    const x = new Float32Array(ids.length * D);
+    ids.forEach((id, t) => {
+      const position = this.position(stack, start + t);
+      hooks.positions?.(position);
+      embeddings.row(id).forEach((value, i) => { x[t * D + i] = value * scale + position[i]; });
+    });
+    return layerNorm(norm, x, ids.length);
   }
 
   // What the decoder reads of a source: its states [S,D], and a place for the keys and values of cross-attention.
   encode(ids, hooks = {}) {
     const S = ids.length;
-    let x = this.embed(ids);
+    let x = this.embed("encoder", ids, 0, hooks);
     for (const layer of this.encoder.layers) x = layer.forward(x, S, hooks);
     hooks.stream?.("encoder.layer_norm", x, 0);
     return { ids, S, states: layerNorm(this.encoder.layer_norm, x, S), cross: [] };
@@ -304,7 +349,7 @@ export class Network {
   // The next T positions of several hypotheses, ids [R] = T of each, to states [R,D]; extends the caches.
   decode(ids, caches, encoded, hooks = {}) {
     const T = ids.length / caches.length, start = caches[0].length;
-    let x = join(caches.map((_, i) => this.embed(ids.slice(i * T, (i + 1) * T), start)));
+    let x = join(caches.map((_, i) => this.embed("decoder", ids.slice(i * T, (i + 1) * T), start, hooks)));
     for (const layer of this.decoder.layers) x = layer.forward(x, T, caches, encoded, hooks);
     hooks.stream?.("decoder.layer_norm", x, start);
     for (const cache of caches) cache.length += T;
@@ -318,7 +363,7 @@ export class Network {
 
   // One pass over a translation that is known, each step reading the token before: states [T,D] and logits [T,V].
   force(encoded, ids, hooks = {}) {
-    const read = [this.config.decoder_start_token_id, ...ids.slice(0, -1)];
+    const read = [this.start, ...ids.slice(0, -1)];
     const states = this.decode(read, [this.cache()], encoded, hooks);
     return { states, logits: this.logits(states) };
   }
@@ -339,13 +384,14 @@ function join(arrays) {
 //   most        tokens at most, with prompt, prefix and </s>
 //   beams, lengthPenalty, earlyStopping, repetitionPenalty, noRepeat
 //   hooks       of every step
-function resolved({ generation, config }, options) {
+function resolved({ generation, longest }, options) {
   const most = generation.max_length ? generation.max_length - 1 : 512;
   return {
-    prefix: [], prompt: [], hooks: {}, most: Math.min(most, config.max_position_embeddings),
+    prefix: [], prompt: [], hooks: {}, most: Math.min(most, longest),
     beams: generation.num_beams ?? 1, lengthPenalty: generation.length_penalty ?? 1,
     earlyStopping: generation.early_stopping ?? false, repetitionPenalty: generation.repetition_penalty ?? 1,
-    noRepeat: generation.no_repeat_ngram_size ?? 0, ...options,
+    noRepeat: generation.no_repeat_ngram_size ?? 0, never: (generation.bad_words_ids ?? []).flat(),
+    forcedEnd: generation.forced_eos_token_id ?? null, isRenormalised: generation.renormalize_logits ?? false, ...options,
   };
 }
 
@@ -356,25 +402,29 @@ export function logSum(x, at = 0, size = x.length, temperature = 1) {
   return most / temperature + Math.log(sum);
 }
 
-// Rules change the scores [V] of what comes after the ids written so far: a prefix is forced, repetition costs.
-function ruled(scores, ids, { prefix, prompt, repetitionPenalty, noRepeat }) {
-  const forced = prefix[ids.length - 1 - prompt.length];
+// Rules change the scores [V] of what comes after the ids written so far: a prefix is forced, some tokens are never
+// written, repetition costs, and the last place may be that of the end.
+function ruled(scores, ids, { prefix, prompt, most, repetitionPenalty, noRepeat, never, forcedEnd, isRenormalised }) {
+  const forced = ids.length === most && forcedEnd !== null ? forcedEnd : prefix[ids.length - 1 - prompt.length];
   if (forced !== undefined) {
     scores.fill(-Infinity)[forced] = 0;
     return;
   }
   if (repetitionPenalty !== 1) for (const id of new Set(ids)) scores[id] *= repetitionPenalty ** -Math.sign(scores[id]);
-  if (!noRepeat) return;
   const last = ids.slice(ids.length + 1 - noRepeat).join();
-  for (let i = 0; i + noRepeat <= ids.length; i++)
+  for (let i = 0; noRepeat && i + noRepeat <= ids.length; i++)
     if (ids.slice(i, i + noRepeat - 1).join() === last) scores[ids[i + noRepeat - 1]] = -Infinity;
+  for (const id of never) scores[id] = -Infinity;
+  if (!isRenormalised) return;
+  const sum = logSum(scores);
+  for (let id = 0; id < scores.length; id++) scores[id] -= sum;
 }
 
 // Takes the best token at every step.  `logits` [T,V] are the network's own, also of a prompt; `logProbs` are those of
 // what was searched, after the rules: a forced token has 0.
 export function greedy(network, encoded, options = {}) {
   const chosen = resolved(network, options), { prompt, most, hooks } = chosen, cache = network.cache();
-  const ids = [network.config.decoder_start_token_id, ...prompt], logits = [], logProbs = [];
+  const ids = [network.start, ...prompt], logits = [], logProbs = [];
   const finished = () => logProbs.length > 0 && network.ends.includes(ids.at(-1));
   for (let next = ids.slice(); ids.length <= most && !finished(); next = ids.slice(-1)) {
     logits.push(network.logits(network.decode(next, [cache], encoded, hooks)));
@@ -395,7 +445,7 @@ export function greedy(network, encoded, options = {}) {
 // go on, best first, then the `hypotheses` that ended there; `parent` is a node's number in the step before, or null.
 export function beamSearch(network, encoded, options = {}) {
   const chosen = resolved(network, options), { beams: K, prompt, most, lengthPenalty, earlyStopping, hooks } = chosen;
-  const begun = [network.config.decoder_start_token_id, ...prompt], longest = most - prompt.length, steps = [];
+  const begun = [network.start, ...prompt], longest = most - prompt.length, steps = [];
   const scored = (logProb, length) => logProb / length ** lengthPenalty;
   const grown = ({ id, parent, logProb }) => ({ id, logProb, ids: [...parent.ids, id], parent: parent.number });
   let live = [{ ids: begun, next: begun, logProb: 0, cache: network.cache(), number: null }], ended = [];

@@ -5,6 +5,8 @@
 //     const tokenizer = new Tokenizer(json)                  tokenizer.json, parsed
 //     const { ids, offsets } = tokenizer.encode(text)        with </s>; offsets [start, end] count code points, as in
 //                                                            Python, and </s> has [0, 0]
+//     tokenizer.encodeTarget(text), bare(text)            the ids of a translation, with </s>; of a text alone
+//     tokenizer.places(ids, text)                         the characters [start, end] of each token, or null
 //     tokenizer.decode(ids)                                  the text, without tags and special tokens
 //     tokenizer.label(id)                                    the token as it is shown: ▁été; see lens/show/wording.py
 //     tokenizer.tags                                         { fr: 4 }: the tag that a translation begins with
@@ -58,6 +60,9 @@ export class Tokenizer {
     }
     return { ids: [...ids, this.vocabulary.get(this.end)], offsets: [...offsets, [0, 0]] };
   }
+
+  encodeTarget(text) { return this.encode(text).ids; }
+  bare(text) { return this.encode(text).ids.slice(0, -1); }
 
   // The characters with marks for capital letters, each with the place of the one that it comes from.
   marked(letters) {
@@ -164,6 +169,28 @@ export class Tokenizer {
     return text.startsWith(this.prepended) ? text.slice(this.prepended.length) : text;
   }
 
+  // The characters [start, end] of each token, null for a special one; the space before the first is not part of the text.
+  places(ids) {
+    const plain = ids.filter((id) => !this.special.has(id)), first = plain.find((id) => this.tokens[id] !== this.mark);
+    let place = this.tokens[first]?.startsWith(this.prepended) ? -[...this.prepended].length : 0;  // a mark is none
+    const found = new Map();
+    for (let k = 0; k < ids.length;) {
+      const name = this.tokens[ids[k]];
+      if (this.special.has(ids[k])) { k += 1; continue; }
+      const run = [];
+      while (k < ids.length && BYTE.test(this.tokens[ids[k]])) run.push(parseInt(this.tokens[ids[k++]].slice(3, 5), 16));
+      if (run.length) {
+        place = placeBytes(run, (i, start, end) => found.set(k - run.length + i, [start, end]), place);
+        if (this.escape && this.decode(ids.slice(0, k)).endsWith(this.escape)) place -= 1;  // and a digit
+        continue;
+      }
+      const length = name === this.mark ? 0 : [...name].length;
+      found.set(k, [Math.max(0, place), Math.max(0, place += length)]);
+      k += 1;
+    }
+    return ids.map((_, k) => found.get(k) ?? null);
+  }
+
   label(id) { return printable(this.tokens[id] ?? `<${id}>`).replaceAll(" ", "▁"); }
 }
 
@@ -173,11 +200,23 @@ function replacement({ pattern: { String: text, Regex: regex }, content }) {
 }
 
 const byteName = (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
-const wellFormed = (text) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(new TextEncoder().encode(text));
+export const wellFormed = (text) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(new TextEncoder().encode(text));
 
 function decoded(bytes) {
   try { return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes)); }
   catch { return null; }
+}
+
+// Bytes that spell no text are shown as one � each.
+function placeBytes(bytes, put, place) {
+  const text = new TextDecoder().decode(Uint8Array.from(bytes)), encoder = new TextEncoder();
+  const sizes = text.includes("\ufffd") ? bytes.map(() => 1) : [...text].map((one) => encoder.encode(one).length);
+  let i = 0;
+  for (const size of sizes) {
+    for (const last = i + size; i < last; i++) put(i, place, place + 1);
+    place += 1;
+  }
+  return place;
 }
 
 // With escapes for what could move a cursor or turn a line round, as Python writes them.

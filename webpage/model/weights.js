@@ -3,42 +3,59 @@
 //     const weights = new Weights({ tensors: [{ name, shape, dtype, offset, scales }, ...] }, buffer)
 //
 // `dtype` is "float16", or "int8" with a float32 scale for each row at `scales`; `offset` and `scales` count bytes.
-// Each tensor is decoded once, to a Float32Array.
+// Vectors and float16 are decoded once, to a Float32Array; a matrix of int8 stays as it is, so that a large model needs
+// no more memory than its file.
 
 export class Weights {
   constructor({ tensors }, buffer) {
-    this.tensors = new Map(tensors.map((one) => [one.name, { shape: one.shape, values: decoded(one, buffer) }]));
+    this.tensors = new Map(tensors.map((one) => [one.name, decoded(one, buffer)]));
   }
 
-  has(name) { return this.tensors.has(`${name}.weight`); }
+  // A matrix [O,I] and its bias [O], 0 where it has none; null without the matrix.
+  matrix(name, bias = `${name}.bias`) {
+    const found = this.tensors.get(`${name}.weight`), values = this.tensors.get(bias)?.numbers;
+    return found ? new Matrix(found, values) : null;
+  }
 
-  tensor(name) {
-    const found = this.tensors.get(name);
+  linear(name) {
+    const found = this.matrix(name);
     if (!found) throw new Error(`the weights lack ${name}`);
     return found;
   }
 
-  // A matrix [O,I] and its bias [O], 0 where it has none.
-  linear(name) {
-    const { shape: [outputs, inputs], values: weight } = this.tensor(`${name}.weight`);
-    return { weight, bias: this.tensors.get(`${name}.bias`)?.values ?? new Float32Array(outputs), outputs, inputs };
+  // A norm { weight, bias }, or null.
+  norm(name) {
+    const weight = this.tensors.get(`${name}.weight`)?.numbers;
+    return weight ? { weight, bias: this.tensors.get(`${name}.bias`).numbers } : null;
+  }
+}
+
+// `numbers` [O,I] are the weights, or integers to be multiplied by the `scales` [O] of their rows.
+class Matrix {
+  constructor({ shape: [outputs, inputs], numbers, scales = null }, bias = new Float32Array(outputs)) {
+    Object.assign(this, { outputs, inputs, numbers, scales, bias });
   }
 
-  norm(name) { return { weight: this.tensor(`${name}.weight`).values, bias: this.tensor(`${name}.bias`).values }; }
+  row(o) {
+    const { inputs, numbers, scales } = this, own = numbers.subarray(o * inputs, (o + 1) * inputs);
+    return Float32Array.from(own, scales ? (one) => one * scales[o] : (one) => one);
+  }
+
+  // All weights as a Float32Array, made when they are first asked for.
+  get weight() {
+    const { inputs, numbers, scales } = this;
+    return this.decoded ??= scales ? Float32Array.from(numbers, (one, at) => one * scales[Math.floor(at / inputs)]) : numbers;
+  }
 }
 
 function decoded({ shape, dtype, offset, scales }, buffer) {
-  const size = shape.reduce((product, one) => product * one, 1), values = new Float32Array(size);
+  const size = shape.reduce((product, one) => product * one, 1);
   if (dtype === "float16") {
-    const halves = new Uint16Array(buffer, offset, size), table = halfTable();
-    for (let i = 0; i < size; i++) values[i] = table[halves[i]];
-    return values;
+    const halves = new Uint16Array(buffer, offset, size), table = halfTable(), numbers = new Float32Array(size);
+    for (let i = 0; i < size; i++) numbers[i] = table[halves[i]];
+    return { shape, numbers };
   }
-  const columns = size / shape[0], small = new Int8Array(buffer, offset, size);
-  new Float32Array(buffer, scales, shape[0]).forEach((scale, row) => {
-    for (let i = row * columns; i < (row + 1) * columns; i++) values[i] = small[i] * scale;
-  });
-  return values;
+  return { shape, numbers: new Int8Array(buffer, offset, size), scales: new Float32Array(buffer, scales, shape[0]) };
 }
 
 let halves = null;

@@ -50,7 +50,7 @@ const graphemesOf = (text) => Array.from(cutter.segment(text), ({ segment }) =>
 // The tokens that spell a text: { text, word, start, end, special }, with `word` a number in `splitWords`, null for a
 // special token and for space at the end.  Tokens that spell one character byte by byte all have its place.
 export function tokenSpans(tokenizer, ids, text, language) {
-  const letters = [...text], spans = trimmed(placesOf(tokenizer, ids), letters), words = splitWords(text, language);
+  const letters = [...text], spans = trimmed(tokenizer.places(ids, text), letters), words = splitWords(text, language);
   let at = 0;
   return ids.map((id, k) => {
     const name = tokenizer.tokens[id];
@@ -62,41 +62,6 @@ export function tokenSpans(tokenizer, ids, text, language) {
     return { text: alone ? letters.slice(start, end).join("") : name, word: word < 0 ? null : word, start, end,
       special: false };
   });
-}
-
-// The characters of each token, null for a special one; the space before the first is not part of the text.
-function placesOf(tokenizer, ids) {
-  const plain = ids.filter((id) => !tokenizer.special.has(id)), { prepended } = tokenizer;
-  const first = plain.find((id) => tokenizer.tokens[id] !== tokenizer.mark);  // a mark is no character
-  let place = tokenizer.tokens[first]?.startsWith(prepended) ? -[...prepended].length : 0;
-  const found = new Map();
-  for (let k = 0; k < ids.length;) {
-    const id = ids[k];
-    if (tokenizer.special.has(id)) { k += 1; continue; }
-    const run = [], isByte = (one) => /^<0x..>$/.test(tokenizer.tokens[one]);
-    while (k < ids.length && isByte(ids[k])) run.push(parseInt(tokenizer.tokens[ids[k++]].slice(3, 5), 16));
-    if (run.length) {
-      place = placeBytes(run, (i, start, end) => found.set(k - run.length + i, [start, end]), place);
-      if (tokenizer.escape && tokenizer.decode(ids.slice(0, k)).endsWith(tokenizer.escape)) place -= 1;  // and a digit
-      continue;
-    }
-    const length = tokenizer.tokens[id] === tokenizer.mark ? 0 : [...tokenizer.tokens[id]].length;
-    found.set(k, [Math.max(0, place), Math.max(0, place += length)]);
-    k += 1;
-  }
-  return ids.map((_, k) => found.get(k) ?? null);
-}
-
-// Bytes that spell no text are shown as one � each.
-function placeBytes(bytes, put, place) {
-  const text = new TextDecoder().decode(Uint8Array.from(bytes)), encoder = new TextEncoder();
-  const sizes = text.includes("\ufffd") ? bytes.map(() => 1) : [...text].map((one) => encoder.encode(one).length);
-  let i = 0;
-  for (const size of sizes) {
-    for (const last = i + size; i < last; i++) put(i, place, place + 1);
-    place += 1;
-  }
-  return place;
 }
 
 // Without white space at the edges; a token of only spaces has an empty span before the next.
