@@ -7,6 +7,7 @@
 #   make bench    every benchmark, in its quick form
 #   make site     the documentation as a site, in build/site
 #   make lock     uv.lock and constraints.txt follow pyproject.toml
+#   make owner OWNER=account    the account that publishes, in every address
 #   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
 # Variables: PYTHON, the Python that makes .venv (3.11 to 3.14); JOBS, the processes that run tests: three keep two
 # cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
@@ -26,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Reinstalls when these files change, or where .venv has no Python that runs; the editable install follows the sources.
 INPUTS := pyproject.toml uv.lock $(if $(shell $(BIN)/python -V 2>/dev/null),,FORCE)
 
-.PHONY: demo test test-all check lint types cover bench site release lock FORCE
+.PHONY: demo test test-all check lint types cover bench site owner release lock FORCE
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -56,6 +57,9 @@ bench: $(DEV)
 
 site: $(DOCS)
 	$(BIN)/python docs/build_site.py
+
+owner:
+	git grep -lz OWNER/seq2see -- ':!Makefile' | xargs -0 perl -pi -e 's#OWNER/seq2see#$(OWNER)/seq2see#g'
 
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)

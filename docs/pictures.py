@@ -23,6 +23,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Page, sync_playwright
 
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 DOCS = Path(__file__).resolve().parent
 SHOWN = ".see :is(.mirror, .tgt, .say, .why, .eyebrow, .foot)"
 SETTLED = """() => {
@@ -57,7 +58,7 @@ def served(*command: str) -> Iterator[str]:
 @contextlib.contextmanager
 def page_of_storybook() -> Iterator[tuple[Browser, str]]:
     """A browser, and the address of the page."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         sys.exit("there is no Chromium to take pictures with: install it")
     with served("demo", "--run", "storybook", "--no-browser") as url, sync_playwright() as playwright:

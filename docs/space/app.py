@@ -2,6 +2,6 @@
 
 from seq2see import Translator, page
 
-MODEL = "everyday"  # or OWNER/MODEL
+MODEL = "everyday"  # or a Hub id
 
 page(Translator.from_pretrained(MODEL)).launch()

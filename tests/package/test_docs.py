@@ -196,7 +196,7 @@ def test_a_command_that_fails_fails_its_block(folder, seq2see):
 def test_make_has_the_targets_that_are_named():
     named = {target for page in PAGES for _, code in blocks(page) for target in re.findall(r"^make (\w+)", code, re.M)}
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    assert {"demo", "test"} <= named <= targets
+    assert "demo" in named and named <= targets
 
 
 def test_few_blocks_are_left_out():

@@ -49,6 +49,15 @@ def test_every_link_of_a_document_leads_somewhere():
                 if not link.exists()]
 
 
+def test_no_document_names_a_script_that_is_gone():
+    rooms = "|".join(sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name.isidentifier()))
+    script = re.compile(rf"(?<![\w/.-])(?:{rooms})/[a-z0-9_/]+\.(?:py|m?js)\b(?!on)")
+    texts = {document: document.read_text("utf-8") for document in [*DOCUMENTS, *EXPERIMENTS]}
+    assert sum(len(script.findall(text)) for text in texts.values()) > 50
+    assert not [(document.name, name) for document, text in texts.items() for name in script.findall(text)
+                if not (ROOT / name).is_file()]
+
+
 def test_the_front_page_has_a_place_for_the_explorer():
     assert len(build_site.PICTURE.findall((ROOT / "docs/index.md").read_text("utf-8"))) == 1
 
