@@ -24,6 +24,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,8 @@ def page_tokenizer(tokenizer: PreTrainedTokenizerBase, config: Any, pairs: Itera
 
 
 def _of_sentencepiece(path: Path, charsmaps: list[str]) -> dict[str, Any]:
-    from sentencepiece import sentencepiece_model_pb2
-
-    model = sentencepiece_model_pb2.ModelProto()
+    protobuf: Any = import_module("sentencepiece.sentencepiece_model_pb2")  # it is made when it is imported
+    model = protobuf.ModelProto()
     model.ParseFromString(path.read_bytes())
     normalizer = model.normalizer_spec
     others = [token.piece for token in model.pieces if token.type not in (NORMAL, UNKNOWN, CONTROL)]

@@ -48,7 +48,7 @@ class Previewed(BaseModel):
     translation: str = Field(description="its translation")
 
 
-class Place(BaseModel):
+class FileRemark(BaseModel):
     """A text of the file that is doubtful or not translated."""
 
     place: str = Field(description="where it stands")
@@ -64,7 +64,7 @@ class Report(BaseModel):
     texts: int = Field(description="the number of texts")
     doubtful: int = Field(description="how many of their translations are doubtful")
     left: int = Field(description="how many texts were not translated")
-    places: list[Place] = Field(description="the first 100 texts that are doubtful or not translated")
+    places: list[FileRemark] = Field(description="the first 100 texts that are doubtful or not translated")
     preview: list[Previewed] = Field(description="the first texts")
 
     @classmethod
