@@ -11,6 +11,7 @@ def test_scripts_import_what_is_exported_and_export_what_is_imported(root):
     exported |= {("data", name) for name in assembly.shared_data(shown_texts())}
     imported = {(source, one.split(" as ")[0].strip()) for text in scripts.values()
                 for names, source in assembly.IMPORT.findall(text) for one in names.split(",") if one.strip()}
-    by_pages = {("explorer", "explorer"), ("file", "openFile"), ("worker", "answerIn"), ("packed", "unpacked")}
+    by_pages = {("explorer", "explorer"), ("file", "openFile"), ("worker", "answerIn"), ("packed", "unpacked"),
+                ("packed", "unpackedParts")}
     by_users_of_the_network_alone = {("network", "mapsOf")}
     assert exported == imported | by_pages | by_users_of_the_network_alone

@@ -15,7 +15,7 @@ export async function unpacked({ model: content, weights: numbers, replay }) {
 }
 
 // The same of a page in a folder, whose parts are bytes, and only the model is packed.
-const unpackedParts = async ({ model, weights }) => ({ ...await unzipped(model).json(), weights, replay: null });
+export const unpackedParts = async ({ model, weights }) => ({ ...await unzipped(model).json(), weights, replay: null });
 
 // The record of the lessons; null in the file of a model that has none.
 export const recordIn = async (text) => text ? plain(text).json() : null;
