@@ -12,13 +12,14 @@ import asyncio
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
 from ..documents.formats import read_document
@@ -30,7 +31,7 @@ from ..tokenizer.language_codes import file_tag
 from ..tokenizer.language_pairs import Codes, LanguagePairs
 from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.loaded_checkpoint import ModelChanged
-from ..translate.results import EngineOutput, Translation
+from ..translate.results import EngineOutput, Translation, Warned
 from ..translate.segment_translator import Work
 from ..translate.translator import Format, Translator
 from .access import AccessControl, Caller, read_keys
@@ -71,6 +72,13 @@ class RequestOptions(TypedDict, total=False):
     prefix: str
     keep: str  # a pattern: what it matches stays
     glossary: Glossary | None  # terms and what is written for them
+
+
+class TranslatedDocument(NamedTuple):
+    """A file, and how many of its texts have each warning."""
+
+    data: bytes
+    warnings: dict[Warned, int]
 
 
 @dataclass(frozen=True)
@@ -224,7 +232,7 @@ class Service:
             return await self._do(self._examine, text, work, client=caller.address, model=model)
 
     async def translate_document(self, name: str, data: bytes, *, caller: Caller,
-                                 options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> bytes:
+                                 options: FileOptions = NO_FILE_OPTIONS, **request: Any) -> TranslatedDocument:
         """The document in a file of this name, translated; `request` as that of `translate`, without `options`.
 
         A missing source language is detected from all its texts together.  Its texts are sent in batches, one after
@@ -357,7 +365,7 @@ class Service:
         return found
 
     async def _translate_document(self, name: str, data: bytes, caller: Caller, options: FileOptions,
-                                  **request: Any) -> bytes:
+                                  **request: Any) -> TranslatedDocument:
         source, target = own_codes(request.get("source"), request.get("target"))
         known = self._sources(request.get("model"), source, target)
         tags = [file_tag(one) if one else "" for one in (source, target)]
@@ -367,11 +375,13 @@ class Service:
         self.access.check_rate(caller, check_document(texts, limits=self.settings))
         request["source"] = source or await self._detected(MARKUP.sub(" ", "\n".join(texts)[:SAMPLE]), known)
         request["patient"] = True
-        written: list[str] = []
+        written, warnings = list[str](), Counter[Warned]()
         for start in range(0, len(texts), self.settings.texts):
             batch = texts[start : start + self.settings.texts]
-            written += [one.text for one in await patiently(self._do, self._translate, batch, **request)]
-        return await _in(self._files, lambda: document.write(written))
+            found = await patiently(self._do, self._translate, batch, **request)
+            written += [one.text for one in found]
+            warnings.update(name for one in found for name in one.warnings)
+        return TranslatedDocument(await _in(self._files, lambda: document.write(written)), dict(warnings))
 
     async def _translate_and_look(self, text: str, *, client: str, alternative: int, views: Sequence[str],
                                   evidence: bool, **request: Unpack[RequestOptions]) -> tuple[Translation, list[Trace]]:

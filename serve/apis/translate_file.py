@@ -19,6 +19,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from ...documents.formats import usable_formats
 from ...documents.protocol import FileOptions
+from ...translate.results import Warned
 from ..access import AccessControl, Caller
 from ..api_errors import APIError
 from ..batcher import busy_error
@@ -38,6 +39,9 @@ UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\
 
 class TranslatedFile(BaseModel):
     translatedFileUrl: str = Field(description="address of the translated file, valid for a limited time")
+    warnings: dict[Warned, int] | None = Field(
+        default=None, description="how many texts of the file have each warning of `/translate`, if any has one. "
+        "LibreTranslate has no such field")
 
 
 def router(service: Service) -> APIRouter:
@@ -47,10 +51,11 @@ def router(service: Service) -> APIRouter:
     downloads = Downloads(seconds=settings.download_seconds, most_bytes=settings.download_bytes)
 
     @routes.post("/translate_file", summary="Translate a file", response_model=TranslatedFile,
-                 dependencies=key_wanted(service), openapi_extra={"requestBody": documented()},
+                 response_model_exclude_none=True, dependencies=key_wanted(service),
+                 openapi_extra={"requestBody": documented()},
                  description="The extension of the file's name gives its format; `/frontend/settings` lists the "
                  "formats. Fields may also be query parameters.")
-    async def translate_file(request: Request) -> dict[str, str]:
+    async def translate_file(request: Request) -> TranslatedFile:
         sender = _sender(service.access, request)
         if (len(arriving) >= MOST_ARRIVING or arriving.count(sender) >= MOST_OF_ONE
                 or (not sender.account and sum(not one.account for one in arriving) >= MOST_UNKNOWN)):
@@ -73,10 +78,12 @@ def router(service: Service) -> APIRouter:
             name, data, caller=caller, source=fields["source"], target=fields["target"],
             model=fields.get("model") or None, options=FileOptions(columns=columns, keys=keys))
         path = PurePosixPath(re.sub(r"\.pot\Z", ".po", name, flags=re.IGNORECASE))  # of a template, a catalogue
-        file = Download(f"{path.stem}.{fields['target']}{path.suffix}", translated, caller.account)
+        file = Download(f"{path.stem}.{fields['target']}{path.suffix}", translated.data, caller.account)
         own = downloads.add(file, extension=path.suffix.lower().removeprefix("."))
         where = request.url
-        return {"translatedFileUrl": f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}"}
+        return TranslatedFile(
+            translatedFileUrl=f"{where.scheme}://{where.netloc}{settings.root_path}/download_file/{own}",
+            warnings=translated.warnings or None)
 
     @routes.get("/download_file/{name}", summary="Download a translated file", response_class=Response, responses={
         200: {"content": {"application/octet-stream": {}}, "description": "The file, with its name for saving"}})

@@ -88,7 +88,7 @@ def told(answer, status=400):
 
 
 def document(service, data, name="a.lines", **more):
-    return asyncio.run(service.translate_document(name, data, caller=CALLER, **{**LANGUAGES, **more}))
+    return asyncio.run(service.translate_document(name, data, caller=CALLER, **{**LANGUAGES, **more})).data
 
 
 def test_texts_of_both_kinds_go_in_batches_and_come_back_in_their_places():
@@ -183,7 +183,7 @@ async def gives_way(service, stub, name):
     before = len(stub.seen)
     await service.translate(["asked"], caller=CALLER, **LANGUAGES)
     assert stub.seen.index("asked") - before <= 3, "one batch of two, and one that was with the engine"
-    assert await asyncio.gather(*two) == [data.upper()] * 2
+    assert [one.data for one in await asyncio.gather(*two)] == [data.upper()] * 2
 
 
 @pytest.mark.anyio
@@ -212,7 +212,7 @@ async def test_others_wait_neither_for_its_preparation_nor_for_more_than_one_cal
         calls.clear()
     finally:
         gate.set()
-    assert await work == data.upper() and max(calls) <= 50 and len(calls) == 11
+    assert (await work).data == data.upper() and max(calls) <= 50 and len(calls) == 11
     service.close()
 
 
@@ -230,7 +230,7 @@ async def test_one_account_has_some_of_the_places_for_documents():
     other = asyncio.create_task(service.translate_document("a.txt", b"a", caller=Caller("other"), **LANGUAGES))
     await asyncio.sleep(0.05)
     stub.gate.set()
-    assert await other == b"A" and await asyncio.gather(*held) == [b"HOLD"] * DOCUMENTS_OF_ONE
+    assert [one.data for one in await asyncio.gather(other, *held)] == [b"A"] + [b"HOLD"] * DOCUMENTS_OF_ONE
     service.close()
 
 
@@ -262,6 +262,12 @@ def test_a_template_is_saved_as_a_catalogue(client):
     answer = send(client, b'msgid "a cat"\nmsgstr ""\n', "m.POT")
     saved = client.get(answer.json()["translatedFileUrl"])
     assert saved.headers["content-disposition"].endswith("m.fr.po") and b'msgstr "A CAT"' in saved.content
+
+
+def test_the_answer_says_how_many_texts_have_a_warning(client):
+    answer = send(client, b"The cat eats.\nThe dog eats.\nParis\n", "a.lines").json()
+    assert answer["warnings"] == {"unchanged": 2}
+    assert [*send(client, b"Paris\n", "a.lines").json()] == ["translatedFileUrl"]
 
 
 def test_a_file_is_translated_and_saved_under_its_name(client):
