@@ -6,6 +6,7 @@ import pytest
 from node import Node
 
 from seq2see.rules import RULES
+from seq2see.text.capitals import in_capitals
 
 HEAD = {"kind": "cross", "layer": 0, "head": 0}
 
@@ -13,7 +14,7 @@ HEAD = {"kind": "cross", "layer": 0, "head": 0}
 @pytest.fixture(scope="module")
 def node():
     with Node("flips", "effects", "difference", "heads", "erased_words", "machine_sums", "machine_figures",
-              "probabilities", "whole_chance") as node:
+              "model_input", "probabilities", "whole_chance") as node:
         yield node
 
 
@@ -116,3 +117,9 @@ def test_translations_of_a_text_have_a_chance_of_at_most_1_together(node, odds, 
       return s2s_whole_chance.wholeChance([{ text: "chat", probability: 0.8 }, ...others], trace);
     }""", odds)
     assert found == pytest.approx(chance)
+
+
+@pytest.mark.parametrize("text", ["NO SMOKING", "The NASA", "NASA", "STOP!", "USA, UK", "CLOSED", "IT WAS MINE",
+                                  "WE RAN. Go", ""])
+def test_capitals_are_those_of_python(node, text):
+    assert node.evaluate("(text) => s2s_model_input.inCapitals(text)", text) is in_capitals(text)
