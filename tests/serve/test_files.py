@@ -187,7 +187,7 @@ async def gives_way(service, stub, name):
     before = len(stub.seen)
     await service.translate(["asked"], caller=CALLER, **LANGUAGES)
     assert stub.seen.index("asked") - before <= 3, "one batch of two, and one that was with the engine"
-    assert await asyncio.gather(*two) == [data.upper()] * 2
+    assert [one.data for one in await asyncio.gather(*two)] == [data.upper()] * 2
 
 
 @pytest.mark.anyio
@@ -216,7 +216,7 @@ async def test_others_wait_neither_for_its_preparation_nor_for_more_than_one_cal
         calls.clear()
     finally:
         gate.set()
-    assert await work == data.upper() and max(calls) <= 50 and len(calls) == 11
+    assert (await work).data == data.upper() and max(calls) <= 50 and len(calls) == 11
     service.close()
 
 
@@ -234,7 +234,7 @@ async def test_one_account_has_some_of_the_places_for_documents():
     other = asyncio.create_task(service.translate_document("a.txt", b"a", caller=Caller("other"), **LANGUAGES))
     await asyncio.sleep(0.05)
     stub.gate.set()
-    assert await other == b"A" and await asyncio.gather(*held) == [b"HOLD"] * DOCUMENTS_OF_ONE
+    assert [one.data for one in await asyncio.gather(other, *held)] == [b"A"] + [b"HOLD"] * DOCUMENTS_OF_ONE
     service.close()
 
 
@@ -266,6 +266,11 @@ def test_a_template_is_saved_as_a_catalogue(client):
     answer = send(client, b'msgid "a cat"\nmsgstr ""\n', "m.POT")
     saved = client.get(answer.json()["translatedFileUrl"])
     assert saved.headers["content-disposition"].endswith("m.fr.po") and b'msgstr "A CAT"' in saved.content
+
+
+def test_the_report_says_how_many_texts_have_a_warning(client):
+    report = send(client, b"The cat eats.\nThe dog eats.\nParis\n", "a.lines").json()["report"]
+    assert (report["texts"], report["doubtful"]) == (3, 2) and all(one["doubtful"] for one in report["places"])
 
 
 def test_a_file_is_translated_and_saved_under_its_name(client):

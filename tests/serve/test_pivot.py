@@ -127,7 +127,7 @@ def test_options_prefix_and_samples_are_the_second_model_s():
         ("home", None, None, None, "", "x+"), ("out", None, None, 1.0, "", "x+")]
     with pytest.raises(APIError, match="fr to de is translated by two models, one after the other; omit the glossary"):
         translate(glossary=object())
-    data = asyncio.run(service.translate_document("a.txt", b"a b", source="fr", target="de", caller=CALLER))
+    data = asyncio.run(service.translate_document("a.txt", b"a b", source="fr", target="de", caller=CALLER)).data
     assert data == b"A B" and [one[0] for one in seen[4:]] == ["home", "out"]
 
 
