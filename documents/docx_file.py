@@ -48,6 +48,9 @@ _MOST_FIELDS = 20  # in one another; Word has no more
 _AFTER_RTL = {"cs", "em", "lang", "eastAsianLayout", "specVanish", "oMath"}  # in Word's order of properties
 _AFTER_BIDI = {"adjustRightInd", "snapToGrid", "spacing", "ind", "contextualSpacing", "mirrorIndents",
                "suppressOverlap", "jc", "textDirection", "textAlignment", "textboxTightWrap", "outlineLvl"}
+_AFTER_BIDI_VISUAL = {"tblStyleRowBandSize", "tblStyleColBandSize", "tblW", "jc", "tblCellSpacing", "tblInd",
+                      "tblBorders", "shd", "tblLayout", "tblCellMar", "tblLook", "tblCaption", "tblDescription",
+                      "tblPrChange"}
 _RANGE = re.compile(r"(?P<kind>\w+?)(?:Range)?(?P<end>Start|End)")  # of bookmarks, comments, moved text
 
 
@@ -75,14 +78,18 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 
 def set_direction(tree: Tree, *, right_to_left: bool) -> None:
-    """Give paragraphs and runs the direction of a language, which all but those that name their own inherit."""
+    """Give tables, and paragraphs and runs, the direction of a language; these inherit it unless they name their own.
+    """
     root = tree.getroot()
     if right_to_left and local_name(root) == "styles":
         defaults = _child(root, "docDefaults", before=("latentStyles", "style"))
         _child(_child(_child(defaults, "rPrDefault", before=("pPrDefault",)), "rPr"), "rtl", before=_AFTER_RTL)
         _child(_child(_child(defaults, "pPrDefault"), "pPr"), "bidi", before=_AFTER_BIDI)
     for element in tree.iter():
-        if local_name(element) in ("bidi", "rtl"):
+        if local_name(element) == "tblPr" and right_to_left and local_name(root) != "styles":
+            _child(element, "bidiVisual", before=_AFTER_BIDI_VISUAL)
+    for element in tree.iter():
+        if local_name(element) in ("bidi", "rtl", "bidiVisual"):
             element.set(sibling_name(element, "val"), str(int(right_to_left)))
 
 
@@ -181,7 +188,9 @@ def _run_items(run: Element, path: Path) -> Iterator[InlineItem]:
             if text:
                 yield InlineItem(path, text)
         elif name not in _NOTES and name != "rPr":
-            yield InlineItem(path, child, "break") if name in _BREAKS else InlineItem(alone, child, "kept")
+            is_line = name in ("br", "cr") and child.get(sibling_name(child, "type"), "textWrapping") == "textWrapping"
+            yield (InlineItem(path, child, "line" if is_line else "break") if name in _BREAKS
+                   else InlineItem(alone, child, "kept"))
 
 
 def _shown(element: Element) -> str:

@@ -1,7 +1,8 @@
 """A paragraph of XML as texts to translate, and the paragraph again with the words of the translations.
 
 Each format reads a paragraph as a row of items: text, what stays as it is (a picture, a note's mark), and what
-separates texts (a line break, a tab).  An item has the path of the elements around it; a run's format is one of them.
+separates texts (a tab; a line break after which no sentence goes on).  An item has the path of the elements around it;
+a run's format is one of them.
 Items between two breaks are one text, which is HTML where the path changes:
 
     Take the <span id="0">red</span> one.
@@ -23,6 +24,7 @@ from typing import Literal
 
 from ..passes.pausing import pause
 from ..text.html_markup import Html
+from ..text.segments import goes_on
 from .xml_parts import Element, shallow, xml_text
 
 Tag = Literal["span", "sub", "sup", "code"]  # sub and sup are part of a word; code is not translated
@@ -30,7 +32,8 @@ Tag = Literal["span", "sub", "sup", "code"]  # sub and sup are part of a word; c
 MOST_NESTED = 12  # elements in a text; what is deeper is one element (placing.py takes 32)
 _SPACE = " \t\n\r"  # white space of XML, without the no-break space
 _SPACES_OR_WORDS = re.compile(rf"[{_SPACE}]+|[^{_SPACE}]+(?:[{_SPACE}][^{_SPACE}]+)*")
-_TAG = re.compile(r'<samp id="(?P<word>\d+)">1</samp>|<(?P<end>/)?(?:span|su[bp]|code|img)(?: id="(?P<id>\d+)")?>')
+_TAG = re.compile(r'<samp id="(?P<word>\d+)">1</samp>|<(?P<end>/)?(?:span|su[bp]|code|img)(?: id="(?P<id>\d+)")?>'
+                  "|(?P<line><br>)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ class InlineItem:
 
     path: Path
     content: str | Element | tuple[InlineItem, ...]
-    kind: Literal["text", "kept", "break"] = "text"
+    kind: Literal["text", "kept", "break", "line"] = "text"
     start: Hashable = None
     end: Hashable = None
     is_word: bool = False
@@ -111,8 +114,9 @@ class Segment:
         self._before, self._after = items[: worded[0]], items[worded[-1] + 1 :]
         self._plain = plain
         self._by_id: list[_Around | InlineItem] = []
+        self._lines = [item for item in items if item.kind == "line"]
         self._base, fragment = self._inside(items[worded[0] : worded[-1] + 1], 0)
-        self.text = Html(fragment) if self._by_id else html.unescape(fragment)
+        self.text = Html(fragment) if self._by_id or self._lines else html.unescape(fragment)
 
     def translated(self, translation: str) -> list[InlineItem]:
         """The items with the words of a translation.
@@ -120,15 +124,18 @@ class Segment:
         Raises:
             ValueError: its elements are not those of the text.
         """
-        if not self._by_id:
+        if not isinstance(self.text, Html):
             return [*self._before, InlineItem(self._base, xml_text(translation)), *self._after]
         items, opened = list(self._before), [_Around(self._base)]
-        left = dict(enumerate(self._by_id))
+        left, lines = dict(enumerate(self._by_id)), list(reversed(self._lines))
         lost = ValueError(f"{translation!r} does not have the elements of {self.text!r}")
         done = 0
         for tag in _TAG.finditer(translation):
             items += _text(translation[done : tag.start()], opened[-1].base)
             done = tag.end()
+            if tag["line"] and lines:
+                items.append(lines.pop())
+                continue
             if tag["end"] and len(opened) > 1:
                 items += opened.pop().end
                 continue
@@ -140,7 +147,7 @@ class Segment:
             else:
                 items += element.start
                 opened.append(element)
-        if left or len(opened) > 1:
+        if left or lines or len(opened) > 1:
             raise lost
         return [*items, *_text(translation[done:], self._base), *self._after]
 
@@ -215,6 +222,8 @@ class Segment:
     def _bare(self, item: InlineItem) -> str:
         if item.kind == "text":
             return html.escape(item.text, quote=False)
+        if item.kind == "line":
+            return "<br>"
         self._by_id.append(item)
         number = len(self._by_id) - 1
         return f'<samp id="{number}">1</samp>' if item.is_word else f'<img id="{number}">'
@@ -226,8 +235,7 @@ class Paragraph:
     def __init__(self, items: Iterable[InlineItem], plain: Path = ()):
         pause()
         self._parts: list[Segment | list[InlineItem]] = []
-        for _, group in groupby(items, lambda item: item.kind == "break"):
-            row = list(group)
+        for row in _rows(items):
             has_letters = any(any(map(str.isalpha, item.text)) for item in row if not item.is_code)
             self._parts.append(Segment(row, plain) if has_letters else row)
         self.texts = [part.text for part in self._parts if isinstance(part, Segment)]
@@ -259,6 +267,25 @@ def fill(parent: Element, items: Iterable[InlineItem], add_text: Callable[[Eleme
         else:
             element.tail = None
             opened[-1].append(element)
+
+
+def _rows(items: Iterable[InlineItem]) -> list[list[InlineItem]]:
+    """The items of each text, and those between texts."""
+    rows: list[list[InlineItem]] = []
+    before = ""
+    for separates, group in groupby(items, lambda item: item.kind in ("break", "line")):
+        row = list(group)
+        if separates:
+            rows.append(row)
+            continue
+        text = "".join(item.text for item in row)
+        if len(rows) > 1 and [item.kind for item in rows[-1]] == ["line"] and goes_on(before, text):
+            rows[-2:] = [[*rows[-2], *rows[-1], *row]]
+            before += "\n" + text
+        else:
+            rows.append(row)
+            before = text
+    return rows
 
 
 def _flat(items: Iterable[InlineItem]) -> Iterator[InlineItem]:

@@ -175,7 +175,7 @@ def _count(spaces: Element) -> int:
 
 def _kept(element: Element, name: str, path: Path) -> InlineItem:
     if name in _BREAKS:
-        return InlineItem(path, element, "break")
+        return InlineItem(path, element, "line" if name == "line-break" else "break")
     named = next((element.get(one) for one in _NAMES if element.get(one)), None)
     kind = name.removesuffix("-start").removesuffix("-end")
     starts, ends = name.endswith("-start") or name == "annotation", name.endswith("-end")

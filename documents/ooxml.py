@@ -162,7 +162,7 @@ def _drawing_items(paragraph: Element, runs: Runs) -> Iterator[InlineItem]:
                 if text:
                     yield InlineItem((frame,), text.replace("\n", " "), "break" if text == "\t" else "text")
         elif name not in ("pPr", "endParaRPr"):
-            yield InlineItem((), child, "break" if name == "br" else "kept", is_word=name == "fld")
+            yield InlineItem((), child, "line" if name == "br" else "kept", is_word=name == "fld")
 
 
 def _is_placeholder(paragraph: Element) -> bool:

@@ -41,6 +41,10 @@ REFERRING_PRONOUNS = {  # of the third person: their translation depends on thei
     "es": "él ella ello ellos ellas",
     "fr": "il ils elle elles lui eux",
 }
+OPEN_WORDS = (  # after which a sentence must go on
+    "a an the of to in on at by for with from and or der die das den dem des ein eine einen einem einer und oder von"
+    " mit für im le la les un une des du de et ou dans pour avec el los las una del y con para")
+LABELS = "TODO|FIXME|XXX|HACK|BUG|WIP|DEBUG|INFO|NOTE|TIP|WARNING|CAUTION|UPDATE"  # in code and manuals; they stay
 COUNTERPARTS = {  # of a plain character: others that are read as it
     "-": "‐‑‒−", "—": "―", "'": "‘’ʼ′´", '"': "“”„″«»", ".": "。", ",": "、،", ";": "؛", "?": "؟"
 }

@@ -29,7 +29,7 @@ from functools import cached_property
 from itertools import islice
 from os.path import commonprefix
 from types import MappingProxyType
-from unicodedata import digit
+from unicodedata import combining, digit, normalize
 
 import regex
 
@@ -37,7 +37,7 @@ from .agreement import disagrees, fitted, forms, nouns
 from .capitals import in_capitals, in_lower_case
 from .glossary import capitalised, occurrences
 from .plain import DOTS, plain
-from .protection import DEFAULT_PROTECTION, ProtectedPart, Protection, Span, without
+from .protection import DEFAULT_PROTECTION, ProtectedPart, Protection, Span, with_quotes, without
 
 _SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
 _NUMBER = regex.compile(  # with adjacent letters and signs
@@ -70,6 +70,7 @@ _CLOSING = ".,;:!?)…"
 _ENDS_CLAUSE = ",;:"
 ARTICLE = 3  # letters that it has at most
 MOST_CARE = 2
+LIKE = (0.6, 0.3)  # of the letters of two words that are the same: certain forms of one, and possible ones
 FORCED = ("source", "target", "noun", "name")  # what is read for a term, one after the other
 _BEGINS = regex.compile(r"(?:\A|[.!?…]\s)[^\p{L}\p{N}.!?…]*\Z")  # before the first word of a sentence
 MOST_ASIDES = 8  # in a segment; marks around other words are placed by the share of words
@@ -101,7 +102,8 @@ class ModelInput:
         """The reading of a text with this much care.
 
         Care 0: names replace protected parts, and another number replaces that of a quantity.  Marks and emoji are left
-        out.  Care 1: other numbers replace numbers and whole quantities.  Care 2: everything is left out.
+        out.  Care 1: names also replace words in quotation marks, and other numbers replace numbers and whole
+        quantities.  Care 2: everything is left out.
 
         `forced` selects the entry of `FORCED` that replaces terms of the glossary.  `unforced` target terms are exempt,
         because the model writes them by itself.  Parts that `prefix`, the forced prefix of the translation, already
@@ -114,13 +116,17 @@ class ModelInput:
             beside = {place for number in numbers for place in number.span}  # this white space comes back with them
             others = (part for part in parts if part.kind != "space" or beside.isdisjoint(part.span))
             parts = sorted([*others, *numbers], key=lambda part: part.start)
+            parts = parts if care == MOST_CARE else with_quotes(text, parts)
         if breaks:
             parts = without([ProtectedPart(one, "space") for one in breaks], parts)
         if not parts and not breaks:
             read = cls(text, plain(text, protection.known).text.strip(), (), (), care, prefix, protection)
             return replace(read, model_input=read._in_its_case(read.model_input))
         known = text.casefold()
-        spare = {"name": iter([name for name in _NAMES if name.casefold() not in known]),
+        names = [name for name in _NAMES if name.casefold() not in known]
+        has_quotes = any(part.kind == "quote" for part in parts)
+        spare = {"name": iter(names[::2] if has_quotes else names),
+                 "quote": iter(names[1::2]),  # no elision before Paul
                  "number": iter([number for number in _OTHER_NUMBERS if number not in known])}
         stand_ins: list[str] = []
         seen = Counter[str]()
@@ -171,7 +177,8 @@ class ModelInput:
     def asides(self) -> dict[Span, str]:
         """The words inside marks, as the model reads them; their separate translations locate them in the translation.
         """
-        spans = dict.fromkeys(self._stands_at(part) for part in self.parts if part.kind == "mark" or part.is_second)
+        spans = dict.fromkeys(self._stands_at(part) for part in self.parts
+                              if part.kind in ("mark", "quote") or part.is_second)
         read = ((span, self._read(span)) for span in spans if span and not self._is_whole(span))
         return dict(islice(((span, text) for span, text in read if any(map(str.isalnum, text))), MOST_ASIDES))
 
@@ -247,6 +254,9 @@ class ModelInput:
         if terms is None:
             return None
         placing, left_out = _Placing(self, translation, asides), Counter[str]()
+        if not self.care and any(placing.lacks(part.inside) for part in with_quotes(self.text, self.parts)
+                                 if part.kind == "quote" and part.inside) and self.further() is not None:
+            return None
         places: list[tuple[int, int, ProtectedPart]] = [(*span, part) for span, part in terms]
         for part, stand_in in zip(self.parts, self.stand_ins, strict=True):
             if part.kind == "sign" or (part.kind == "term" and stand_in):
@@ -402,23 +412,44 @@ class _Placing:
             return 0, len(self.translation)
         if self.reading._is_whole(inside):
             return forms[0][0], forms[-1][1]
-        count = bisect_left(self.words, inside[1]) - bisect_left(self.words, inside[0])
+        if found := self._likest(inside, forms):
+            return found
+        count = self._count(inside)
+        first = min(self._share(inside[0], len(forms)), len(forms) - 1)
+        if _FORM.fullmatch(self.source, *inside) and inside[1] - inside[0] > ARTICLE:
+            first = next((number for number in range(first, len(forms))
+                          if forms[number][1] - forms[number][0] > ARTICLE), first)
+        last = min(first + max(1, round(count * len(forms) / max(len(self.words), 1))), len(forms))
+        return forms[first][0], forms[last - 1][1]
+
+    def lacks(self, inside: Span) -> bool:
+        """Whether the words at `inside` in the source were translated by themselves, and nothing is like that."""
+        forms = [match.span() for match in _FORM.finditer(self.translation)]
+        return inside in self.asides and self._likest(inside, forms) is None
+
+    def _count(self, inside: Span) -> int:
+        """The number of words at `inside` in the source."""
+        return bisect_left(self.words, inside[1]) - bisect_left(self.words, inside[0])
+
+    def _likest(self, inside: Span, forms: Sequence[Span]) -> Span | None:
+        """The words of the translation that are most like the separate translations of those at `inside`; None if none
+        are."""
+        count = self._count(inside)
         first = min(self._share(inside[0], len(forms)), len(forms) - 1)
         several = [words for one in self.asides.get(inside, ()) if (words := _FORM.findall(one.casefold()))]
         alone = several[0] if several else []
         if count == 1:  # a word alone is translated with an article; any of its translations may be there
             alone = [max(reversed(words), key=len) for words in several]
-        weights = [max((_likeness(self.translation[slice(*form)].casefold(), one) for one in alone), default=0)
-                   for form in forms]
-        size = min(1 if count == 1 and alone else len(alone), len(forms))
-        starts = range(len(forms) - size + 1) if size and any(weights) else ()
-        best = max(starts, key=lambda start: (sum(weights[start : start + size]), -abs(start - first)), default=None)
-        if best is None:
-            if _FORM.fullmatch(self.source, *inside) and inside[1] - inside[0] > ARTICLE:
-                first = next((number for number in range(first, len(forms))
-                              if forms[number][1] - forms[number][0] > ARTICLE), first)
-            last = min(first + max(1, round(count * len(forms) / max(len(self.words), 1))), len(forms))
-            return forms[first][0], forms[last - 1][1]
+        for share in LIKE:
+            weights = [max((_likeness(self.translation[slice(*form)].casefold(), one, share) for one in alone),
+                           default=0) for form in forms]
+            if any(weights):
+                break
+        else:
+            return None
+        size = min(1 if count == 1 else len(alone), len(forms))
+        best = max(range(len(forms) - size + 1),
+                   key=lambda start: (sum(weights[start : start + size]), -abs(start - first)))
         kept = [number for number in range(best, best + size) if weights[number]]
         return forms[kept[0]][0], forms[kept[-1]][1]
 
@@ -454,17 +485,25 @@ class _Placing:
                 return part.written if part.written == self.source[start:end] else part.written.upper()
             begins = self.source[:1].isupper() and _BEGINS.search(before)
             return capitalised(part.written) if begins else part.written
-        if part.inside and part.kind == "aside":
+        if part.inside and part.kind in ("aside", "quote"):
             (first, last), source = part.inside, self.source
-            inside = self.asides.get(part.inside, (source[first:last],))[0]
+            known = self.asides.get(part.inside) or (source[first:last],)
+            is_word = _FORM.fullmatch(source, first, last)  # whose translation needs no article
+            inside = next((one for one in known if " " not in one), known[0]) if is_word else known[0]
             return source[start:first] + inside + source[last:end]
         return self.source[start:end]
 
 
-def _likeness(word: str, other: str) -> int:
-    """How likely two words are forms of one: the number of letters that they share at the start, 0 if too few."""
-    shared = len(commonprefix([word, other]))
-    return shared if word == other or shared >= max(3, 0.6 * max(len(word), len(other))) else 0
+def _likeness(word: str, other: str, share: float) -> int:
+    """How likely two words are forms of one: the number of letters that they share at the start, 0 if they are less
+    than a share of the longer word."""
+    shared = len(commonprefix([_bare(word), _bare(other)]))
+    return shared if word == other or shared >= max(3, share * max(len(word), len(other))) else 0
+
+
+def _bare(word: str) -> str:
+    """A word without accents."""
+    return word if word.isascii() else "".join(char for char in normalize("NFD", word) if not combining(char))
 
 
 def _blank_about(text: str, place: int) -> Span:

@@ -31,7 +31,7 @@ from .kept_words import KeptWords
 from .plain import RANGE, SPACE, counterpart, double_quoted, plain
 
 Span = tuple[int, int]
-Kind = Literal["name", "number", "mark", "space", "aside", "sign", "term"]
+Kind = Literal["name", "number", "mark", "space", "aside", "sign", "term", "quote"]
 
 LONGEST_PATTERN = 1_000  # characters of a caller's pattern
 MOST_REPEATS = 1_000  # that its numbers of repetitions multiply to
@@ -134,6 +134,7 @@ _COUNT = re.compile(r"\{#\}|[\W_]*(?:n|nb|num|number|count|total|amount|quantity
                     r"|%(?:\d+\$)?[\d.]*[diuf](?:%%)?|%L?\d+", re.IGNORECASE)
 _TAG = re.compile(r"(?:[<{\[]|&lt;)(?P<slash>/?)(?P<name>[a-z0-9]+)", re.IGNORECASE)
 _BRACKETS = frozenset("([{")
+_QUOTES = frozenset("\"“„«‹'‘‚")
 _AT_WORDS = frozenset("™®©℠&_")  # marks that belong to the word that they touch
 _AND = {"de": "und", "en": "and", "es": "y", "fr": "et"}
 _SIGN_BETWEEN = regex.compile(r"\x20?[-+x×*/=|]\x20?")  # {width}x{height}
@@ -165,6 +166,7 @@ class ProtectedPart:
     - `aside`: several words in brackets (at `inside`), translated separately.
     - `sign`: read as `written`, and not restored: a sign for *and*, one of two single quotation marks, *'tis*.
     - `term`: a term of the glossary; its translation is `written`.
+    - `quote`: words in quotation marks (at `inside`), translated separately and read as a name.
     """
 
     span: Span
@@ -349,6 +351,15 @@ class Protection:
 
 
 DEFAULT_PROTECTION = Protection()
+
+
+def with_quotes(text: str, parts: Sequence[ProtectedPart]) -> list[ProtectedPart]:
+    """The parts with each pair of quotation marks as one part with the words inside."""
+    marks = [part for part in parts if part.kind == "mark" and part.inside]
+    opening = {part.inside: part.start for part in marks if part.opens and text[part.start] in _QUOTES}
+    quotes = [ProtectedPart((opening[part.inside], part.end), "quote", part.inside) for part in marks
+              if not part.opens and part.inside in opening]
+    return sorted([*quotes, *without(quotes, parts)], key=lambda part: part.start)
 
 
 def keeping(pattern: str, texts: Sequence[str]) -> list[KeptWords | None]:

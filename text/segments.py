@@ -16,7 +16,7 @@ from unicodedata import category, normalize
 import regex
 from sentencex import segment
 
-from seq2see.rules import EARLY_WORDS, REFERRING_PRONOUNS
+from seq2see.rules import EARLY_WORDS, LABELS, OPEN_WORDS, REFERRING_PRONOUNS
 from ..tokenizer.language_codes import iso
 from .plain import INVISIBLE, double_quoted
 from .protection import DEFAULT_PROTECTION, EMOJI, ProtectedPart, Protection, Span
@@ -25,15 +25,14 @@ _LINE_BREAK = re.compile(  # also as it is written in code; arrows of a path thr
     r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|(?<![:\\])(?:\\[nrt])+(?![a-z0-9_])|(?<=\s)[→⇒➔➜▶›](?=\s)"
     r"|(?<=[^\W\d_]\s)>(?=\s[^\W\d_]))")
 _ENDED = regex.compile(r"[.!?…:;。！？।|][\p{Pf}\p{Pe}\"']*\Z")
-_OPEN = (  # words after which a sentence must go on
-    "a an the of to in on at by for with from and or der die das den dem des ein eine einen einem einer und oder von"
-    " mit für im le la les un une des du de et ou dans pour avec el los las una del y con para")
-_OPEN_WORDS = frozenset(_OPEN.split())
+_OPEN_WORDS = frozenset(OPEN_WORDS.split())
 _BEGINS_SMALL = regex.compile(r"[^\p{L}\n]*\p{Ll}")
-_GOES_ON = regex.compile(r"[^\S\n]*(?P<small>\p{Ll})?(?!\w[.)]\s|[^\s:]+:(?:\s|\Z))\p{L}?")
-_CODE = r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by):"  # a label that is no word: Q: f(api):
+_GOES_ON = regex.compile(r"[^\S\n]*(?!\w[.)]\s|[^\s:]+:(?:\s|\Z))(?:(?P<small>\p{Ll})|\p{L})?")
+_CODE = (  # a label that is no word: Q: f(api): or stays: TODO (Ann):
+    r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by"
+    rf"|(?:{LABELS})(?:\ \([\w/-]+\))?):")
 _MARKS = re.compile(  # of lists, headings, quotations and speech
-    rf"\s*(?:(?:[-*•>#–—]+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_]))*")
+    rf"\s*(?:(?:[-*•>#–—]+|//+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_]))*")
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)
@@ -57,7 +56,7 @@ _CELLS = regex.compile(  # what stands between parts of a line: columns, blanks 
     |(?P<cut>\s*(?:(?<!\S)\|+(?!\S)|_{{3,}}|\.{{5,}})\s*|(?<=;)\s+(?={_LABEL}:(?:\s|$)))
     |(?P<cut>(?<=\S)\s+(?:[-–—―]|&[nm]dash;)\s+)(?=\S)(?!(?<=\d\s+\S\s+)\d)
     |(?P<cut>(?<=[\p{{L}}.,!?…])(?:—|--|–(?=(?:{_BEGIN_CLAUSE})\b))(?=\p{{L}}))
-    |(?:^|(?<=[;.!?…|_\s]\s))(?!{_CODE})
+    |(?:^|(?<=[;.!?…|_\s]\s))(?!(?:[-*#/]+\ )?{_CODE})
      (?:{_NAMED}(?P<cut>:\*{{0,3}}(?:\s+|$))|{_LABEL}(?P<cut>:(?:\s+|$))(?![\p{{Cf}}]*["“«„]))""", regex.VERBOSE)
 _DOTS = re.compile(r"\.\.|…")
 _TRAILING = regex.compile(r"(?<=\w(?:(?:\.\.+|…)['\"”’»)]*\s+|…))(?=\w)")  # where a sentence trails off

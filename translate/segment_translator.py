@@ -293,7 +293,8 @@ class SegmentTranslator:
         beams = self.options.alternatives if self.options.sampling else self.options.num_beams
         every = replace(self.options, alternatives=beams)
         written, *alone = self._written((yield [(ids, begun), *((each, every) for each in asides)]))
-        known = dict(zip(reading.asides, ([each.text for each in one] for one in alone), strict=True))
+        known = {span: [self._within(each.text, reading.text[slice(*span)]) for each in one if each.text.strip()]
+                 for span, one in zip(reading.asides, alone, strict=True)}
         known |= {span: [self._within(one.best, reading.text[slice(*span)])]
                   for span, one in zip(reading.bracketed, bracketed, strict=True)}
         return (yield from self._settled(reading, written, start, known))

@@ -81,6 +81,13 @@ def s(style: str, text: str) -> str:
 
 BOLD, ITALIC = "<w:b></w:b>", "<w:i></w:i>"
 PIC = "<w:r><w:drawing></w:drawing></w:r>"
+BR = "<w:r><w:br></w:br></w:r>"
+
+
+def joined(runs):
+    return runs.replace("</w:r><w:r>", "")
+
+
 BOX = f"<w:txbxContent><w:p>{w('In a box.')}</w:p></w:txbxContent>"
 PAIR = ("<mc:AlternateContent><mc:Choice>{}</mc:Choice><mc:Fallback><w:pict>{}</w:pict></mc:Fallback>"
         "</mc:AlternateContent>")
@@ -195,6 +202,16 @@ CASES = [
      ['a <span id="0">&lt;b&gt; &amp;amp;</span> cc ddd eee'],
      ['<span id="0">&lt;i&gt; &amp;amp;</span> \x0bz'], w("&lt;i&gt; &amp;amp;", BOLD) + w(" z")),
 
+    # A sentence goes on after one line break, but not after a page's.
+    ("docx", w("I live in the") + BR + w("old red", BOLD) + BR + w("house of my aunt."),
+     ['I live in the<br><span id="0">old red</span><br>house of my aunt.'],
+     ['Ici, la<br>maison <span id="0">rouge</span><br>là'],
+     joined(w("Ici, la") + BR + w("maison ")) + w("rouge", BOLD) + joined(BR + w("là"))),
+    ("docx", w("I live in") + BR.replace("br>", 'br w:type="page">', 1) + w("a house."), ["I live in", "a house."],
+     ["Dans", "ma maison."], joined(w("Dans") + BR + w("ma maison.")).replace("<w:br>", '<w:br w:type="page">')),
+    ("docx", w("I live in") + BR + BR + w("a house.") + BR + w("See it"), ["I live in", "a house.", "See it"],
+     ["Dans", "ma maison.", "Vois"], joined(w("Dans") + BR + BR + w("ma maison.") + BR + w("Vois"))),
+
     ("odt", "The " + s("B", "red") + s("B2", " boat") + " left us", ['The <span id="0">red boat</span> left us'],
      ['Le <span id="0">bateau rouge</span> part'], "Le " + s("B", "bateau rouge") + " part"),
     ("odt", "Typed " + s("R", "at two") + " times", ["Typed at two times"], ["En deux fois"], "En deux fois"),
@@ -208,6 +225,8 @@ CASES = [
      'Voici <text:a xlink:href="u">la ' + s("B", "dernière") + "</text:a>"),
     ("odt", "Name<text:tab></text:tab>House<text:line-break></text:line-break>12", ["Name", "House"], ["Nom", "Maison"],
      "Nom<text:tab></text:tab>Maison<text:line-break></text:line-break>12"),
+    ("odt", "We met the king<text:line-break></text:line-break>of England.", ["We met the king<br>of England."],
+     ["Le roi<br>est là."], "Le roi<text:line-break></text:line-break>est là."),
     ("odt", 'A <text:s text:c="2"></text:s>b\n  c', ['A <img id="0">b c'], ['C <img id="0">b a'],
      'C <text:s text:c="2"></text:s>b a'),
     ("odt", "\n  a<text:s></text:s>b ", ["a b"], ["b a"], "b a "),
@@ -232,6 +251,8 @@ CASES = [
      a("Rouge", ' b="1" dirty="0" lang="fr"') + a(" le", ' lang="en"') + "<a:endParaRPr></a:endParaRPr>"),
     ("pptx", "<a:pPr></a:pPr>" + a("One") + "<a:br></a:br>" + a("Two\tthree"), ["One", "Two", "three"],
      ["Un", "Deux", "trois"], "<a:pPr></a:pPr>" + a("Un") + "<a:br></a:br>" + a("Deux\ttrois")),
+    ("pptx", a("I live in") + "<a:br></a:br>" + a("a house."), ["I live in<br>a house."], ["Ma<br>maison."],
+     a("Ma") + "<a:br></a:br>" + a("maison.")),
     ("pptx", a("Slide ") + '<a:fld type="slidenum"><a:t>4</a:t></a:fld>' + a(" now"),
      ['Slide <samp id="0">1</samp> now'],
      ['Page <samp id="0">1</samp> ici'], a("Page ") + '<a:fld type="slidenum"><a:t>4</a:t></a:fld>' + a(" ici")),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from lxml import etree
 
+from seq2see.documents.docx_file import set_direction
 from seq2see.text.html_markup import Html, Markup
 from seq2see.text.placing import Alignment
 from .archives import DRAWING, ODF, SAMPLES, WORD, canonical, entries_of, opened, sample, swapped
@@ -161,6 +162,16 @@ def test_the_direction_is_that_of_the_target(name, entry, expected):
     assert re.search(re.sub("/><", r"/>\\s*<", expected), arabic, re.DOTALL)
     french = opened(f"a.{name.split('.')[1]}", sample(name), source="en", target="fr")
     assert not re.search(expected, entries_of(french.write([swapped(text) for text in french.texts]))[entry].decode())
+
+
+def test_tables_have_the_direction_of_the_target():
+    root = "<w:document xmlns:w='w'><w:tbl><w:tblPr><w:tblStyle/><w:tblW/></w:tblPr></w:tbl></w:document>"
+    tree = etree.ElementTree(etree.fromstring(root))
+    for right_to_left in (True, True, False):
+        set_direction(tree, right_to_left=right_to_left)
+        properties = tree.getroot()[0][0]
+        assert [etree.QName(one).localname for one in properties] == ["tblStyle", "bidiVisual", "tblW"]
+        assert properties[1].get("{w}val") == str(int(right_to_left))
 
 
 def test_traditional_chinese_is_named_by_its_place():

@@ -190,7 +190,9 @@ SEEN = Protection(characters(frozenset(['"', "...", "%", "&", "é"])))
     ("I am sad 😀 or tired.", "I am sad or tired.", "Je suis triste ou bien très las ce soir.",
      "Je suis triste 😀 ou bien très las ce soir."),
     ("My work/life is here.", "My work is here.", "Le travail est ici.", "Le travail/life est ici."),
-    ('Close the "gate" now.', "Close the gate now.", "Fermez la porte ici.", 'Fermez la "porte" ici.'),
+    ('Close the "gate" now.', "Close the gate now.", "Fermez la grille ici.", 'Fermez la "grille" ici.'),
+    ('Close the "gate" now.', "Close the gate now.", "Le grillage est fermé.", 'Le "grillage" est fermé.'),  # maybe
+    ('Close the "gate" now.', "Close the gate now.", "Fermez la porte ici.", None),
     ("‘I see it,’ he said.", '"I see it," he said.', "« Je le vois », dit-il.", "« Je le vois », dit-il."),
     ("Close the ‘window’.", "Close the window.", "Fermez la fenêtre.", "Fermez la ‘fenêtre’."),
     ("Wait… I am…", "Wait... I am...", "Attends... Je suis.", "Attends… Je suis…"),
@@ -199,6 +201,16 @@ def test_marks_go_round_the_model(text, read, written, restored):
     reading = ModelInput.of(text, protection=SEEN)
     alone = {span: [ALONE[words]] for span, words in reading.asides.items()}
     assert reading.model_input == read and reading.restored(written, alone) == restored
+
+
+def test_a_quotation_that_is_not_found_in_the_translation_is_read_as_a_name():
+    reading = ModelInput.of('Close the "gate" and {x} now.', protection=SEEN).further()
+    assert reading.model_input == "Close the Paul and Anna now."
+    [span] = reading.asides
+    alone = {span: ["une grille", "grille"]}
+    assert reading.restored("Fermez Anna et Paul.", alone) == 'Fermez {x} et "grille".'
+    assert reading.restored("Fermez Anna et Pauline.", alone) is None
+    assert '"' in reading.further().restored("Fermez tout.", alone)  # in the end, where the same share of words is
 
 
 def test_white_space_beside_a_number_that_is_put_back_comes_back_once():

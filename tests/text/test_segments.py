@@ -56,6 +56,7 @@ def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
     ("Size: big; colour of it: red", ["Size", "big;", "colour of it", "red"]),
     ("**Note:** it is red", ["Note", "it is red"]), ("My dog: {x} is here", ["My dog", "{x} is here"]),
     ("Q: Why?\nA: So.", ["Why?", "So."]), ("fix(api): go", ["go"]), ("Signed-off-by: Al", ["Al"]), ("PS: go", ["go"]),
+    ("TODO: fix it.", ["fix it."]), ("// FIXME (Al): go", ["go"]), ("# NOTE: go", ["go"]), ("XXX(al): go", ["go"]),
     ("RT @x: go", ["go"]), ("[12:04] Mary: go", ["Mary", "go"]), ("a) go\nb. run\nA) sit", ["go", "run", "sit"]),
     ("A. Lee ran.", ["A. Lee ran."]), ("I see only one thing: rain.", ["I see only one thing: rain."]),
     ("‘I ran. I fell,’ he said.", ["‘I ran. I fell,’ he said."]), ("He said: 'No.'", ["He said: 'No.'"]),

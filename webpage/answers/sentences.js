@@ -4,7 +4,7 @@ import { RULES } from "../data.js";
 import { EMOJI, MARK, keptParts, masked } from "./kept_parts.js";
 import { doubleQuoted } from "./model_input.js";
 
-const { EARLY_WORDS, REFERRING_PRONOUNS } = RULES;
+const { EARLY_WORDS, LABELS, OPEN_WORDS, REFERRING_PRONOUNS } = RULES;
 const PLACES = [/(?<=[.!?…]['"”’»)]*)\s+/g, /(?<=[,;:–—])\s+/g, /\s+/g, /(?=.)/gu];  // to cut at, best first
 const W = "[\\p{L}\\p{N}_]";
 const LINE_BREAK = new RegExp("\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]"
@@ -15,17 +15,22 @@ const EMOJI_END = new RegExp(`${W}\\s+${W}+(?:(?!${W})[^])*?(?:${EMOJI})\\s+(?=\
 const ELLIPSIS = /…(?=['"”’»)]*\s+['"“‘«(¿¡]*[\p{Lu}\p{Lo}])/gu;  // ends a sentence
 const ABBREVIATED = new RegExp(  // St. in; e.g. near
   `(?<!${W})(?:\\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\\p{L}\\.\\p{L})\\.(\\s+)(?=\\p{Ll})`, "gu");
-const LABEL = `[A-Z]{1,3}(?: @[\\p{L}\\p{N}_@]+)?|[a-z]|${W}+\\([\\p{L}\\p{N}_/-]{2,}\\)!?|[A-Z][\\p{L}\\p{N}_-]*-by`;
+const LABEL = `[A-Z]{1,3}(?: @[\\p{L}\\p{N}_@]+)?|[a-z]|${W}+\\([\\p{L}\\p{N}_/-]{2,}\\)!?|[A-Z][\\p{L}\\p{N}_-]*-by`
+  + `|(?:${LABELS})(?: \\([\\p{L}\\p{N}_/-]+\\))?`;
 const MARKS = new RegExp(  // of lists, headings, quotations and speech
-  `^\\s*(?:(?:[-*•>#–—]+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$)|—+(?=\\p{L}))*`, "u");
+  `^\\s*(?:(?:[-*•>#–—]+|//+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$)|—+(?=\\p{L}))*`, "u");
 const BLANK = "(?![\\u200c\\u200d])[\\p{DI}\\p{Cf}\\p{Cc}]|\\s";
 const HEAD = new RegExp(`^(?:${BLANK}|[-–—]+\\s+|${MARK})+`, "u"), TAIL = new RegExp(`(?:${BLANK}|${MARK})+$`, "u");
+
+const ENDED = /[.!?…:;。！？।|][\p{Pf}\p{Pe}"']*$/u, BEGINS_SMALL = /^[^\p{L}\n]*\p{Ll}/u;
+const GOES_ON = new RegExp(`^[^\\S\\n]*(?!${W}[.)]\\s|[^\\s:]+:(?:\\s|$))(\\p{Ll}|\\p{L})`, "u");
+const OPEN = new Set(OPEN_WORDS.split(" "));
 
 const hasWords = (text) => /\p{L}/u.test(masked(text));
 
 // The sentences of a line.
 function sentencesOf(line, ends) {
-  const shown = line.replace(/(?![\0-\x7f])\p{White_Space}/gu, " ").replace(ELLIPSIS, ".");
+  const shown = line.replace(/(?![\0-\x7f])\p{White_Space}/gu, " ").replace(ELLIPSIS, ".").replace(/[\r\n]/g, " ");
   const places = new Set([0, ...ends.of(doubleQuoted(masked(shown)))]);
   for (const { index, 0: { length } } of line.matchAll(EMOJI_END)) places.add(index + length);
   for (const { index, 0: { length }, 1: gap } of line.matchAll(ABBREVIATED)) {
@@ -51,10 +56,28 @@ function split(text, pattern) {
   return [...parts, text.slice(done)];
 }
 
+// Whether a sentence goes on in the next line.
+function goesOn(before, line) {
+  const first = GOES_ON.exec(line)?.[1], words = before.slice(before.lastIndexOf("\n") + 1).trim().split(/\s+/);
+  if (!first || BEGINS_SMALL.test(before) || words.length < 2 || ENDED.test(words.at(-1))) return false;
+  return /\p{Ll}/u.test(first) || OPEN.has(words.at(-1).toLowerCase());
+}
+
+// The lines of a text and the breaks between them; lines over which one sentence goes on are one.
+function rowsOf(text) {
+  const [first, ...others] = split(text, LINE_BREAK), rows = [first];
+  for (let i = 0; i < others.length; i += 2) {
+    const [gap, line] = others.slice(i, i + 2);
+    if (/^\r?\n$/.test(gap) && goesOn(rows.at(-1), line)) rows.push(rows.pop() + gap + line);
+    else rows.push(gap, line);
+  }
+  return rows;
+}
+
 // Each sentence of a text with those after it in its line that refer back, at most `together`.
 function partsOf(text, language, ends, together, fits) {
   const parts = [], cells = (line) => line.match(TABS)?.length > 1 ? split(line, TABS) : [line];
-  for (const line of split(text, LINE_BREAK).flatMap(cells)) {
+  for (const line of rowsOf(text).flatMap(cells)) {
     let joined = [];
     for (const sentence of sentencesOf(line, ends)) {
       const refers = joined.length && hasWords(joined.at(-1)) && refersBack(sentence, language);
