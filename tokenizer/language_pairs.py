@@ -100,7 +100,7 @@ class LanguagePairs(Sequence[Pair]):
         pair = self.fitting(of, to)
         if pair is None:
             direction = " ".join(f"{side} {code}" for side, code in (("from", of), ("to", to)) if code is not None)
-            raise UserError(f"this model does not translate {direction}; choose {self}")
+            raise UserError(f"this model does not translate {direction}; choose {self}, or another model")
         return pair
 
     def _code(self, side: str, name: str | None, known: Codes) -> str | None:
@@ -117,7 +117,7 @@ class LanguagePairs(Sequence[Pair]):
         if len(known) == 1 and is_language(name) and not is_language(known[0]):
             return known[0]  # which does not name its languages
         if len(self) <= MOST_SHOWN:
-            raise UserError(f"this model does not translate {side} {name}; choose {self}")
+            raise UserError(f"this model does not translate {side} {name}; choose {self}, or another model")
         near = "it has only" if len(known) == 1 else f"the nearest of its {len(known)} languages are"
         raise UserError(f"this model does not translate {side} {name}: {near} {with_names(nearest(name, known))}")
 

@@ -180,5 +180,6 @@ def facts(trace: TraceData) -> str:
 
 def _check(what: str, number: int, count: int) -> int:
     if not 0 <= number < count:
-        raise UserError(f"there is no {what} {number} here: expected 0 to {count - 1}", exit_code=2)
+        raise UserError(f"there is no {what} {number} here: expected 0 to {count - 1}; the page counts from 1",
+                        exit_code=2)
     return number

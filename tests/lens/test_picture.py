@@ -62,7 +62,7 @@ def test_an_attribution_is_summed_on_both_axes_and_named_by_what_it_is_of(full_t
     ({"view": "left_out", "layer": 0}, "neither layers nor heads"),
     ({"view": "left_out", "kind": "encoder"}, "no encoder map"),
     ({"kind": "encoder", "rows": "reads"}, "a row of encoder reads no token"),
-    ({"layer": 3}, "there is no layer 3 here: expected 0 to 2"),
+    ({"layer": 3}, "there is no layer 3 here: expected 0 to 2; the page counts from 1"),
     ({"head": -1}, "there is no head -1 here: expected 0 to 1"),
     ({"view": "other"}, "there is no view 'other'"),
 ])
