@@ -48,8 +48,8 @@ FORCED = """([source, target]) => {
   return { logits: [...logits], maps: Object.fromEntries(maps) };
 }"""
 STRANGE = ["", " ", "  ", "▁", "é", "e\u0301", "ﬁ", "…", "\u00a0", "\u200b", "\t", "\n", "漢字", "😀", "👩🏽\u200d🚀",
-           "½", "<unk>", "</s>", ">>fr<<", "__en__", "the", " cat", "ing", "\ufeff", "각", "ｱ", "\u0007", "İ", "\r\n", "...",
-           "क्षि", "<s>", "eng_Latn"]
+           "½", "<unk>", "</s>", ">>fr<<", "__en__", "the", " cat", "ing", "\ufeff", "각", "ｱ", "\u0007", "İ", "\r\n",
+           "...", "क्षि", "<s>", "eng_Latn"]
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
