@@ -8,7 +8,7 @@ differently.  Both are described alike:
         scores        [[name, score], ...] of SentencePiece or Unigram, or null
         merges        [[left, right], ...] of byte-pair encoding in a tokenizer.json, the first first, or null
         charsmap      index in `charsmaps`, or null
-        spaces        {"collapses": true, "prefix": true}, "runs" or "words"
+        spaces        {"collapses": true, "prefix": true}, "kept", "runs" or "words"
     charsmaps         SentencePiece's compiled normalisers, in base64
     tokens            the names, by id
     special           ids that are not text
@@ -99,9 +99,11 @@ def _of_tokenizers(plan: dict[str, Any], charsmaps: list[str]) -> dict[str, Any]
     model, normal, cut = plan["model"], parts("normalizer", "normalizers"), parts("pre_tokenizer", "pretokenizers")
     kinds = [one["type"] for one in normal], [one["type"] for one in cut]
     compiled = next((one["precompiled_charsmap"] for one in normal if one["type"] == "Precompiled"), "")
-    spaces = {("Metaspace",): "runs", ("WhitespaceSplit", "Metaspace"): "words"}.get(tuple(kinds[1]))
+    spaces = {("Metaspace",): "runs" if "Replace" in kinds[0] else "kept",
+              ("WhitespaceSplit", "Metaspace"): "words"}.get(tuple(kinds[1]))
     known = model["type"] in ("BPE", "Unigram") and not model.get("byte_fallback") and spaces
-    if not known or kinds[0] not in ([], ["Precompiled"], ["Precompiled", "Replace"]):
+    replaced = [(one["pattern"], one["content"]) for one in normal if one["type"] == "Replace"]
+    if not known or {*kinds[0]} - {"Precompiled", "Replace"} or replaced not in ([], [({"Regex": " {2,}"}, " ")]):
         raise UserError(f"a browser does not support this tokenizer.json ({model['type']}): {OTHERWISE}")
     is_unigram = model["type"] == "Unigram"
     return {

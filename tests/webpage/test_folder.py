@@ -81,7 +81,7 @@ def test_a_part_that_fails_twice_is_tried_again(open_tab, host, kind):
 def test_what_is_wrong_with_a_part_is_said_and_the_others_are_kept(open_tab, host, kind, said):
     host.wrong["weights-000.bin"] = kind, 3
     tab = open_tab(host.url)
-    tab.locator(".s2s-parts").get_by_text(said).wait_for()
+    tab.get_by_text(said).wait_for()
     tab.get_by_role("button", name="Try again").click()
     translated(tab)
     assert host.asked.count("model.bin") == 1
@@ -92,12 +92,12 @@ def test_a_browser_without_the_memory_says_so(browser, host):
     tab.add_init_script("""const Own = Uint8Array; window.Uint8Array = class extends Own {
       constructor(...given) { if (given[0] > 1e6) throw new RangeError("no memory"); super(...given); } };""")
     tab.goto(host.url)
-    tab.locator(".s2s-parts").get_by_text("MB of memory, which this browser does not have").wait_for()
+    tab.get_by_text("MB of memory, which this browser does not have").wait_for()
     tab.close()
 
 
 def test_a_page_from_the_disk_says_what_to_run(browser, folder):
     tab = browser.new_page()
     tab.goto((folder / "index.html").as_uri())
-    tab.locator(".s2s-parts").get_by_text("Run python -m http.server in its folder.").wait_for()
+    tab.get_by_text("Run python -m http.server in its folder.").wait_for()
     tab.close()

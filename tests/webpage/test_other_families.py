@@ -127,8 +127,8 @@ def test_ids_and_texts_are_those_of_python(kind, tmp_path):
         if kind == "marian":
             assert target == tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
         assert decoded == decode_target(tokenizer, target), ascii(text)
-        places = [place for start, end in offsets[:-1] for place in (start, end)]
-        assert places == sorted(places) and max(places, default=0) <= len(text)
+        for places in ([start for start, _ in offsets[:len(ids)]], [end for _, end in offsets[:len(ids)]]):
+            assert places == sorted(places) and max(places, default=0) <= len(text)
         assert all(0 <= one["start"] <= one["end"] <= len(decoded) for one in spans)
 
 
@@ -160,7 +160,7 @@ def test_views_are_those_of_python(page, view):
     for kind, maps in found["maps"].items():
         one = maps[view]
         values = np.frombuffer(base64.b64decode(one["data"]), one["dtype"]).reshape(one["shape"]).astype(float)
-        assert values == pytest.approx(trace.maps(kind, view), abs=2e-3), kind
+        assert values == pytest.approx(trace.maps(kind, view), rel=2e-3, abs=2e-3), kind
 
 
 def test_heads_go_off_on_demand_and_the_lab_answers(page):

@@ -47,15 +47,15 @@ export async function machineOf(forced, step, pause, seconds) {
 }
 
 function check({ network, ids }, step) {
-  const { decoder: { layer_norm: isPreNorm, embedding_norm: isNormed } } = network;
-  if (!isPreNorm || isNormed) throw new Error("In this page the whole machine is shown of models with a norm before each"
-    + " block. Open this model with seq2see serve.");
   if (!(step < ids.length)) throw new Error(`there is no step ${step} here: expected 0 to ${ids.length - 1}`);
   for (const stack of ["encoder", "decoder"]) {
     const { length: count } = network[stack].layers;
     if (count > MOST_LAYERS) throw new Error(`the ${stack} has ${count} layers: the whole machine is shown of models`
       + ` with up to ${MOST_LAYERS}; look at single heads and layers instead`);
   }
+  const { decoder: { layer_norm: isPreNorm, embedding_norm: isNormed } } = network;
+  if (!isPreNorm || isNormed) throw new Error("In this page the whole machine is shown of models with a norm before each"
+    + " block. Open this model with seq2see serve.");
 }
 
 // --- tokens and their output weights

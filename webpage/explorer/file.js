@@ -11,12 +11,17 @@ const DAMAGED = "This file is damaged or incomplete. Copy or download it again."
 
 export function openFile(home) {
   const settings = JSON.parse(document.getElementById("settings").textContent), { files } = settings;
-  const engine = whole().then(() => files ? besides(files) : started());
-  engine.catch(() => {});  // each question says it
+  let engine = null;
+  const begun = () => {
+    engine ??= whole().then(() => files ? besides(files) : started());
+    engine.catch(() => { if (files) engine = null; });  // each question says it, and the next one reads again
+    return engine;
+  };
+  begun();
   home.textContent = "";
   if (settings.opened && !location.hash) location.replace(`#${settings.opened}`);
   explorer(home, { ...settings, answer: async (route, body, signal) => {
-    const { ask, lessons } = await engine;
+    const { ask, lessons } = await begun();
     return route === "lessons" ? { record: await lessons(), own: false, running: false, said: [], may_run: false }
       : ask(route, body, signal);
   } });
@@ -34,13 +39,9 @@ function started() {
 async function besides(files) {
   const bar = progressBar();
   try {
-    const { model, weights } = await readParts(files, bar.told), script = scriptOf(...taken(["worker"]));
-    bar.done();
-    return { ask: inWorker(script, { model, weights }, [weights]), lessons: () => null };
-  } catch (error) {
-    bar.failed(error);
-    throw error;
-  }
+    const { model, weights } = await readParts(files, bar.told);
+    return { ask: inWorker(scriptOf(...taken(["worker"])), { model, weights }, [weights]), lessons: () => null };
+  } finally { bar.done(); }
 }
 
 // The texts of these elements, which are large, and then gone.

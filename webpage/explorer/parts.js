@@ -61,7 +61,7 @@ async function fetched(file, store) {
   return bytes;
 }
 
-// How far it is, at the bottom of the page, or what went wrong and a button to try again: parts that arrived are kept.
+// How far it is, at the bottom of the page.
 export function progressBar() {
   const bar = document.createElement("div");
   bar.className = "s2s-parts";
@@ -73,9 +73,5 @@ export function progressBar() {
         aria-label="Reading the model" value="${(read / total).toFixed(3)}"></progress>`);
     },
     done: () => bar.remove(),
-    failed({ message }) {
-      paint(bar, html`<span>${message}</span><button>Try again</button>`);
-      bar.querySelector("button").onclick = () => location.reload();
-    },
   };
 }

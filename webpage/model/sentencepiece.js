@@ -71,8 +71,8 @@ export class SentencePiece {
 
 // From text to the names of tokens: { token, start, end }.
 class Pieces {
-  // `spaces` are { collapses, prefix } in SentencePiece's own files; in a tokenizer.json "runs" where a run of them is
-  // one, or "words" where white space only separates.
+  // `spaces` are { collapses, prefix } in SentencePiece's own files; in a tokenizer.json "kept", "runs" where a run of
+  // them is one, or "words" where white space only separates.
   constructor({ is_unigram: isUnigram, scores, merges, charsmap, spaces }, charsmaps, { tokens, unknown }) {
     Object.assign(this, { isUnigram, spaces, unknownToken: tokens[unknown], isOwn: typeof spaces === "object", map: charsmaps[charsmap] });
     this.round = this.isOwn ? Math.fround : (score) => score;  // SentencePiece adds in float32
@@ -135,7 +135,7 @@ class Pieces {
 
   // Words, each with a space in front.
   words(characters) {
-    const words = [[]], isRun = (i) => i && characters[i].text === " " && characters[i - 1].text === " ";
+    const words = [[]], isRun = (i) => this.spaces === "runs" && i && characters[i].text === " " && characters[i - 1].text === " ";
     characters.forEach((one, i) => {
       if (this.spaces === "words" && /\p{White_Space}/u.test(one.text)) words.push([]);
       else if (!isRun(i)) words.at(-1).push(one.text === " " ? { ...one, text: SPACE } : one);
