@@ -53,4 +53,5 @@ def proxy_of(translator: Translator) -> SimpleNamespace:
     measurements = SimpleNamespace(roles=known.roles, pronoun_effects=known.pronoun_effects)
     return SimpleNamespace(name=translator.name, folder=translator.folder, files=translator.files,
                            language_pairs=translator.language_pairs, engine=engine, measurements=measurements,
-                           measured_files=SimpleNamespace(files=partial(dict, translator.measured_files.files())))
+                           measured_files=SimpleNamespace(files=partial(dict, translator.measured_files.files()),
+                                                          examples=translator.measured_files.examples))

@@ -30,11 +30,11 @@ def sentences() -> list[tuple[str, str]]:
     return [one for pair in PAIRS for one in zip(texts_of(pair), pair["agrees"], strict=True)]
 
 
-def pairs_of(translator: Translator) -> list[dict[str, Any]]:
+def pairs_of(translator: Translator, *, is_right: bool) -> list[dict[str, Any]]:
     """The pairs that the page offers for this model: those chosen for it, else these if it gets them right."""
-    own = translator.measurements.examples
+    own = translator.measured_files.examples
     pairs = [asdict(one) for one in own.pairs] if own else [
-        {**one, "languages": [SOURCE, TARGET]} for one in PAIRS] if all_right(translator) else []
+        {**one, "languages": [SOURCE, TARGET]} for one in PAIRS] if is_right else []
     return [{**one, "model": translator.name} for one in pairs]
 
 

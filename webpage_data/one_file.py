@@ -22,7 +22,7 @@ from ..tokenizer.language_pairs import LanguagePairs, Pair
 from ..translate.translator import Translator
 from ..webpage.assembly import as_data, bundle, html_document, style
 from .architecture import architecture
-from .example_pairs import first_text, pairs_of
+from .example_pairs import all_right, first_text, pairs_of
 from .page_model import page_name, page_pairs, web_model
 from .page_weights import WebType, WebWeights, web_weights
 
@@ -146,7 +146,8 @@ def packed(content: bytes) -> str:
 def settings_of(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:
     """The explorer's settings: as the server's, for one model."""
     known, name, (source, target) = LanguagePairs.of(pairs), page_name(translator), pairs[0]
-    examples = [{**one, "model": name} for one in pairs_of(translator) if tuple(one["languages"]) in pairs]
+    examples = [{**one, "model": name} for one in pairs_of(translator, is_right=all_right(translator))
+                if tuple(one["languages"]) in pairs]
     with translator.inside() as (model, _):
         size = model.num_parameters()
     return {

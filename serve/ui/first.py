@@ -37,7 +37,7 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
     limits, models, pairs = service.settings, service.models, service.language_pairs
     chosen = example_model(service)
     first = first_view(models[chosen]) if chosen else None
-    examples = [pair for one in models.values() for pair in pairs_of(one)]
+    examples = [pair for name, one in models.items() for pair in pairs_of(one, is_right=name == chosen)]
     return {
         "api": api,
         "models": [{"name": name, "languages": one.language_pairs.products, "weights": weights(one),

@@ -69,11 +69,11 @@ def test_views_roles_and_calibration_of_any_model(kind, pairs, tmp_path, measure
     MODELS[kind](folder)
     code, out, err = measured(folder, "--data", table(tmp_path / "own.csv", pairs), "--sentences", 50)
     assert code == 0 and [line for line in out if line.startswith("# ")] == [
-        "# calibration", "# faithfulness", "# head roles"]
+        "# calibration", "# examples", "# faithfulness", "# head roles"]
     left = [line.partition(" (")[0] for line in err if line.startswith("not measured: ")]
     assert left == ["not measured: word links", "not measured: heads and the pronoun"]
     assert [Path(line.split()[1]).name for line in out if line.startswith("wrote ")] == [
-        "calibration.json", "trust.json", "heads.json"]
+        "calibration.json", "example_pairs.json", "trust.json", "heads.json"]
     translator = Translator.from_pretrained(folder, engine="torch")
     trust, [(target, calibrated)] = translator.trust, translator.calibration.languages.items()
     assert (trust.measured_on, trust.sentences, trust.chosen_on) == ("own.csv", 50, 50)
@@ -148,8 +148,8 @@ def test_a_download_and_a_read_only_folder_are_not_written_to(pairs, tmp_path, c
         before = sorted(folder.rglob("*"))
         assert measured(folder, "--data", own, "--sentences", 50)[0] == 0
         assert sorted(folder.rglob("*")) == before
-        assert {one.name for one in kept.iterdir()} == {"calibration.json", "trust.json", "heads.json",
-                                                        "reliability.png"}
+        assert {one.name for one in kept.iterdir()} == {
+            "calibration.json", "example_pairs.json", "trust.json", "heads.json", "reliability.png"}
         trust = Translator.from_pretrained(folder, engine="torch").trust
         assert trust.measured_on == "own.csv"
         replace(trust, measured_on="the author's pairs").save(folder / "trust.json")
@@ -270,7 +270,7 @@ def test_too_few_pairs_leave_out_what_needs_more(pairs, tmp_path, measured):
     folder = tiny.save(tmp_path / "run", *tiny.seq2see())
     code, out, err = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:9]))
     assert code == 1 and not out and [line.partition(" (")[0] for line in err] == [f"not measured: {name}" for name in (
-        "calibration", "word links", "faithfulness", "head roles", "heads and the pronoun")]
+        "calibration", "examples", "word links", "faithfulness", "head roles", "heads and the pronoun")]
     assert ("not measured: faithfulness (it needs 40 sentences for choosing and 40 others for reporting; you gave 9"
             " pairs, which leave 4 for each; give at least 80)") in err
 

@@ -94,8 +94,8 @@ def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pyt
     assert written == json.loads(data.read_text("utf-8"))
     assert (written["command"], written["budget"]) == (f"seq2see lessons 3 --run {run} --quick", "reduced")
     assert inside(page, "settings")["opened"] == "lesson-3"
-    config = json.loads((run / "config.json").read_text("utf-8"))
-    assert inside(page, "model")["model"]["config"] == config, "the run's own model is in the page"
+    width = json.loads((run / "config.json").read_text("utf-8"))["d_model"]
+    assert inside(page, "model")["model"]["architecture"]["d_model"] == width, "the run's own model is in the page"
 
 
 def test_all_lessons_make_a_page_and_the_record_that_a_server_shows(

@@ -102,7 +102,8 @@ def test_libretranslatepy_sends_its_key_and_is_told_what_is_wrong(guarded, trans
     client = LibreTranslateAPI(guarded, api_key=KEY)
     assert client.translate(TEXT, "en", "fr") == translator(TEXT).text
     for args, error in ((("x" * 5001, "en", "fr"), "a text has 5001 characters: at most 5000 are allowed"),
-                        ((TEXT, "en", "zz"), "this model does not translate to zz; choose en to fr, en to de")):
+                        ((TEXT, "en", "zz"), "this model does not translate to zz; choose en to fr, en to de,"
+                         " or another model")):
         with pytest.raises(urllib.error.HTTPError) as raised:
             client.translate(*args)
         assert (raised.value.code, json.load(raised.value)["error"]) == (400, error)

@@ -123,4 +123,4 @@ def test_a_link_to_a_deleted_file_goes(open_tab, translator):
 
 
 def test_a_page_without_a_server_takes_no_files(translator):
-    assert "files" not in settings_of(translator)
+    assert "files" not in settings_of(translator, list(translator.language_pairs))
