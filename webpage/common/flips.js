@@ -2,11 +2,11 @@
 
 const MOST = 8;  // examples in a menu
 
-// Those of the model that translates, into the language that is chosen if it has some; else those of the model that has
-// examples.
+// Those of the model that the reader has chosen; else of the one that translates and of the one that has examples first.
+// Into the language that is chosen, if there are some.
 export function examplesOf({ model, target, traces: [trace] }, { pairs, exampleModel }) {
-  const own = (name) => pairs.filter((one) => one.model === name);
-  const all = [model ?? trace?.record.model, exampleModel].map(own).find((found) => found.length) ?? [];
+  const of = (names) => [...new Set(names)].flatMap((name) => pairs.filter((one) => one.model === name));
+  const others = of([trace?.record.model, exampleModel]), own = model ? of([model]) : others, all = own.length ? own : others;
   const code = target ?? trace?.languages[1], fitting = all.filter(({ languages }) => languages[1] === code);
   return (fitting.length ? fitting : all).slice(0, MOST);
 }
