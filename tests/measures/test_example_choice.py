@@ -9,6 +9,7 @@ from seq2see.errors import UserError
 from seq2see.lens.records.example_record import ExamplePair, Examples
 from seq2see.measures.example_choice import OFFERED, choose_examples, minimal_pairs
 from seq2see.measures.held_out_pairs import HeldOutPairs
+from seq2see.storybook.lexicon import NOUNS
 from seq2see.webpage_data.example_pairs import pairs_of
 
 TEXTS = ["The cat is very tired today.", "The queen is very tired today.", "The old dog sleeps in the garden.",
@@ -37,6 +38,7 @@ def test_in_each_sentence_a_word_is_written_that_the_other_does_not_have(chosen)
         one, other = (re.findall(r"\w+", found.text) for found in translations)
         first, second = pair.agrees
         assert first in one and first not in other and second in other and second not in one, pair
+        assert {first, second}.isdisjoint(one.fr for one in NOUNS.values()), "the translation of the word itself"
 
 
 def test_they_are_read_again_and_belong_to_their_weights(chosen, tmp_path):
