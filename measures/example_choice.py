@@ -14,6 +14,7 @@ from itertools import combinations, islice
 from ..lens.data.word_maps import units
 from ..lens.questions.evidence import evidence_of, fall, matters
 from ..lens.records.example_record import ExamplePair, Examples
+from ..lens.trace import Trace
 from ..tokenizer.language_codes import iso
 from ..translate.loaded_checkpoint import fingerprint
 from ..translate.results import Translation
@@ -82,32 +83,30 @@ def _shown(translator: Translator, languages: Languages, texts: Sequence[str],
     both = [(pair, one, other) for pair, one, other in zip(pairs, translations, translations, strict=True)
             if _differ(one, other)]
     for pair, one, other in both[:limit]:
-        (fall_of_one, first), (fall_of_other, second) = (
-            _agreeing(translator, pair, *two) for two in ((one, other), (other, one)))
-        if fall_of_one and fall_of_other:
-            yield min(fall_of_one, fall_of_other), replace(pair, agrees=(first, second))
+        [first], [second] = translator.look(one), translator.look(other)
+        follows = [_following(translator, pair, *two) for two in ((first, second), (second, first))]
+        least = min(fall for fall, _ in follows)
+        if least:
+            yield least, replace(pair, agrees=(follows[0][1], follows[1][1]))
 
 
 def _differ(one: Translation, other: Translation) -> bool:
-    """Whether both are one sentence, with equally many words, of which two or three differ."""
+    """Whether both are one sentence, and two or three of equally many words differ."""
     first, second = one.text.split(), other.text.split()
     alone = len(one.parts) == len(other.parts) == 1 and not one.doubts and not other.doubts
     return alone and len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) in (2, 3)
 
 
-def _agreeing(translator: Translator, pair: ExamplePair, one: Translation, other: Translation) -> tuple[float, str]:
-    """The word of the first translation that the other one does not have, and that is no translation of the swapped
-    word, for which a head matters most, and by how much the chance of the word falls without it; 0 if none matters."""
-    [trace], [another] = translator.look(one), translator.look(other)
+def _following(translator: Translator, pair: ExamplePair, own: Trace, other: Trace) -> tuple[float, str]:
+    """The word of a translation that the other one does not have, and that is no translation of the swapped word, for
+    which a head matters most, and by how much the chance of the word falls without it; 0 if none matters."""
     with translator.inside() as (model, tokenizer):
-        found = evidence_of(model, tokenizer, trace, folder=translator.files, choice=translator.known_choice)
-    swapped = next(n for n, word in enumerate(trace.words(source=True)) if word.end > len(pair.before))
+        found = evidence_of(model, tokenizer, own, folder=translator.files, choice=translator.known_choice)
+    swapped = next(n for n, word in enumerate(own.words(source=True)) if word.end > len(pair.before))
     linked = {target for source, target, *_ in found["links"] if source == swapped}
-    others = {word.text for word in another.words(source=False)}
-    agreeing = [place for place, unit in enumerate(units(trace.target, trace.target_words))
-                if unit.word is not None and unit.text not in others and unit.word not in linked]
-    names = [unit.text for unit in units(trace.target, trace.target_words)]
-    return max(((fall(found["log_odds"][place], head["log_odds"][place]), names[place])
-                for head in found["heads"] for place in agreeing
-                if matters(found["log_odds"][place], head["log_odds"][place], head["instead"][place])),
-               default=(0.0, ""))
+    others, before = {word.text for word in other.words(source=False)}, found["log_odds"]
+    following = [(place, unit.text) for place, unit in enumerate(units(own.target, own.target_words))
+                 if unit.word is not None and unit.text not in others and unit.word not in linked]
+    return max(((fall(before[place], head["log_odds"][place]), word) for head in found["heads"]
+                for place, word in following
+                if matters(before[place], head["log_odds"][place], head["instead"][place])), default=(0.0, ""))

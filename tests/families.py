@@ -43,7 +43,7 @@ EACH_TIME = ("M2M-100, NLLB", "T5", "FSMT", "LED")  # the others' tests are long
 
 
 def some(names: Iterable[str]) -> list[Any]:
-    """The names as parameters of a test, of which those that are much like others run with `pytest -m long` alone."""
+    """The names as parameters of a test; those that are much like others run with `pytest -m long` alone."""
     return [pytest.param(name, marks=pytest.mark.long) if name in CONFIGS and name not in EACH_TIME else name
             for name in names]
 

@@ -107,7 +107,7 @@ def test_every_rule_by_hand(rule, threshold, expected):
 
 
 def planted(trace, rows, name):
-    """A trace of which one head looks where it should: target word j at source word j, rolled round.
+    """A trace in which one head looks where it should: target word j at source word j, rolled round.
 
     A token may reach over several words, and counts as the first one's: the others can have no links.
     """

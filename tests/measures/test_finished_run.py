@@ -67,7 +67,7 @@ def stories(short_stories: Storybook) -> Storybook:
 
 @pytest.fixture(scope="module")
 def trained(stories: Storybook, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run of storybook that took 1,000 seconds, and a folder for moments, of which there is none."""
+    """A finished run of storybook that took 1,000 seconds, and an empty folder for moments."""
     texts = [text for one in stories.test for text in (one.source, one.target)]
     tokenizer = train_tokenizer(texts, vocab_size=900, languages=["fr"])
     torch.manual_seed(0)

@@ -34,7 +34,7 @@ def table(path: Path, pairs: list[tuple[str, str]]) -> str:
 
 @pytest.fixture
 def run(tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The record of a run on a table of 400 sources, every tenth of which has a second translation."""
+    """The record of a run on a table of 400 sources; every tenth has a second translation."""
     pairs = [(f"Text {i}.", f"Texte {i}.") for i in range(400)]
     pairs += [(f"text {i}!", f"Mot {i}.") for i in range(0, 400, 10)]
     path = table(tmp_path / "own.tsv", pairs)

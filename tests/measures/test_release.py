@@ -30,7 +30,7 @@ pytest.importorskip("ctranslate2")
 
 @pytest.fixture(scope="module")
 def run(finished_run, tmp_path_factory) -> Path:
-    """A finished run of which something was measured."""
+    """A finished run with a measurement."""
     run = Path(shutil.copytree(finished_run, tmp_path_factory.mktemp("measured") / "run"))
     record = (run / "run.yaml").read_text("utf-8")
     (run / "run.yaml").write_text(record.replace("name: everyday", "name: third"), "utf-8")

@@ -451,7 +451,7 @@ def test_typed_text_says_that_another_model_translates_it_and_the_example_s_is_o
     settled(tab)
     assert "translated this text" not in tab.locator(".note").inner_text()
     type_in(tab, "The dog is tired.")
-    tab.locator(".note", has_text="everyday translated this text. The examples use storybook.").wait_for()
+    tab.locator(".note", has_text="everyday translated this text. The first example is by storybook.").wait_for()
     tab.locator(".note").get_by_role("button", name="Use storybook").click()
     settled(tab)
     assert "storybook" in tab.locator(".top-bar .model").inner_text()

@@ -211,11 +211,12 @@ function notes(state, from, settings) {
 // Whether a word is not one of the text, in other capitals or not.
 const isAbsent = (text) => (word) => /[\p{L}\p{N}]/u.test(word) && !text.toLowerCase().includes(word.toLowerCase());
 
-// That the text has another model than the example, of which the reader may expect the same heads.
-function otherModel({ model: chosen }, { record: { model }, languages: [from, to] }, { models, exampleModel }) {
-  const example = models.find(({ name }) => name === exampleModel);
-  if (chosen || !example || model === exampleModel || !targetsOf([example], from).includes(to)) return "";
-  return html`<b>${model}</b> translated this text. The examples use <b>${exampleModel}</b>. <button class="chip"
+// That an own text has another model than the first example, whose heads the reader may expect.
+function otherModel({ model: chosen }, { source, record: { model }, languages: [from, to] }, settings) {
+  const { models, exampleModel } = settings, example = models.find(({ name }) => name === exampleModel);
+  const isExpected = chosen || model === exampleModel || flipOf(settings, source);
+  if (isExpected || !example || !targetsOf([example], from).includes(to)) return "";
+  return html`<b>${model}</b> translated this text. The first example is by <b>${exampleModel}</b>. <button class="chip"
     data-do="model" data-value="${exampleModel}" data-k="example-model">Use ${exampleModel}</button>`;
 }
 
