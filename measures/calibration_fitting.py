@@ -46,6 +46,7 @@ from ..lens.records.calibration import (
     SentenceCheck,
     Way,
     sentence_inputs,
+    together,
     unsmoothed,
 )
 from ..passes.forced_pass import eval_mode, forced_batches
@@ -56,7 +57,7 @@ from ..translate.loaded_checkpoint import fingerprint
 from ..translate.translator import Translator
 from .held_out_pairs import HeldOutPairs, Languages, encoded
 from .parallel_files import TextPair
-from .reliability import reliability
+from .reliability import reliability, unlikely_of
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
@@ -171,6 +172,7 @@ def _measured(
 ) -> LanguageCalibration | None:
     """The reliability of each way on these sentences; None if there are too few tokens."""
     right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in ways}
+    unlikely = list[Bin]()
     for batch in predictions(translator, forced, most=MEASURED, title="Measuring"):
         right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
         sentences.append(batch.sentence_N)
@@ -178,6 +180,8 @@ def _measured(
             log_probs_NV = calibrator(batch.log_probs_NV)
             nll_N = -log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
             numbers[way].append(np.stack([np.exp(log_probs_NV.max(-1)), nll_N]).astype(np.float64))
+            if way == kept:
+                unlikely.append(unlikely_of(log_probs_NV, batch.token_N))
     if sum(map(len, right)) < LEAST:
         return None
     right_N, sentence_N = np.concatenate(right), np.concatenate(sentences)
@@ -186,7 +190,7 @@ def _measured(
     for way, calibrator in ways.items():
         confidence_N, nll_N = np.concatenate(numbers[way], axis=1)
         reports[way] = reliability(calibrator, confidence_N=confidence_N, right_N=right_N, nll_N=nll_N,
-                                   sentence_N=group_N)
+                                   sentence_N=group_N, unlikely=together(unlikely) if way == kept else None)
     return LanguageCalibration(fitted_pairs, fitted_tokens, int(sentence_N[-1]) + 1, len(right_N),
                                float(right_N.mean()), kept, reports)
 

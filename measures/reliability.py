@@ -9,7 +9,9 @@ import numpy as np
 from ..lens.records.calibration import (
     BANDS,
     LEAST_IN_BAND,
+    LEAST_SHOWN,
     LEAST_SURE,
+    LISTED,
     MOST_OFF,
     OFF_BAND,
     SURE,
@@ -53,7 +55,7 @@ not used for fitting.
 
 
 def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np.ndarray, nll_N: np.ndarray,
-                sentence_N: np.ndarray) -> Reliability:
+                sentence_N: np.ndarray, unlikely: Bin | None = None) -> Reliability:
     """The reliability of a calibrator, from the confidences of tokens and whether each is the reference's (`right_N`):
 
         ECE = sum over bins of  (tokens of the bin / N) |share of them that are right - their mean confidence|
@@ -64,7 +66,16 @@ def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np
     """
     ece, bins = calibration_error(confidence_N, right_N, sentence_N)
     return Reliability(calibrator, ece, Estimate.of(nll_N, sentence_N), bins,
-                       bands_of(confidence_N, right_N, sentence_N))
+                       bands_of(confidence_N, right_N, sentence_N), unlikely)
+
+
+def unlikely_of(log_probs_NV: np.ndarray, token_N: np.ndarray) -> Bin:
+    """The candidates, LISTED of each step, with a probability below LEAST_SHOWN; right: the token of the reference."""
+    best_NK = np.argpartition(-log_probs_NV, min(LISTED, log_probs_NV.shape[1]) - 1)[:, :LISTED]
+    p_NK = np.exp(np.take_along_axis(log_probs_NV, best_NK, 1))
+    chosen_NK = p_NK < LEAST_SHOWN
+    size, right_NK = int(chosen_NK.sum()), best_NK == token_N[:, None]
+    return Bin(size, float(p_NK[chosen_NK].sum() / max(size, 1)), float(right_NK[chosen_NK].sum() / max(size, 1)))
 
 
 def bands_of(confidence_N: np.ndarray, right_N: np.ndarray, group_N: np.ndarray) -> tuple[Band, ...]:
@@ -183,7 +194,11 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
         lines.append(f"  {_described(one.calibrator):<48}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
-    return "\n".join([*lines, *_bands(kept.bands)])
+    lines += _bands(kept.bands)
+    if rare := kept.unlikely:
+        lines += [f"  candidates, {LISTED} of each step, with a probability below {LEAST_SHOWN:.1%}: {rare.size:,}, mean"
+                  f" {rare.confidence:.4%}, {rare.right:.4%} are the reference's"]
+    return "\n".join(lines)
 
 
 def _bands(bands: Sequence[Band]) -> list[str]:

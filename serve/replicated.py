@@ -54,4 +54,5 @@ def proxy_of(translator: Translator) -> SimpleNamespace:
     return SimpleNamespace(name=translator.name, folder=translator.folder, files=translator.files,
                            language_pairs=translator.language_pairs, engine=engine, measurements=measurements,
                            measured_files=SimpleNamespace(files=partial(dict, translator.measured_files.files()),
-                                                          examples=translator.measured_files.examples))
+                                                          examples=translator.measured_files.examples,
+                                                          calibration=translator.measured_files.calibration))

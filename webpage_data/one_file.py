@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lens.data.view_names import shown_texts
+from ..lens.records.calibration import ends_of
 from ..tokenizer.language_pairs import LanguagePairs, Pair
 from ..translate.translator import Translator
 from ..webpage.assembly import as_data, bundle, html_document, style
@@ -156,6 +157,7 @@ def settings_of(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]
         "characters": CHARACTERS, "alternatives": ALTERNATIVES, "beams": BEAMS,
         "pairs": examples,
         "exampleModel": name if examples else None,
+        "ends": ends_of([translator.measurements.calibration]),
         "first": None,
         "start": {"source": source, "target": target},
         "text": first_text(examples, known.sources),

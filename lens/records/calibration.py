@@ -14,7 +14,7 @@ even.  With e = 1 instead of the training's, each token loses the probability of
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -92,9 +92,18 @@ class Bin(NamedTuple):
     right: Share
 
 
+def together(bins: Sequence[Bin]) -> Bin:
+    """One bin of the members of several."""
+    size = sum(one.size for one in bins)
+    return Bin(size, *(sum(one.size * one[i] for one in bins) / max(size, 1) for i in (1, 2)))
+
+
 BANDS = (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)  # where bands of the confidence of tokens begin
 LEAST_IN_BAND = 5_000  # tokens that decide whether a band holds
 OFF_BAND = 0.015  # of the mean confidence from the share that is right
+OFF_END = 0.005  # the same for the highest band, of which pages say *over 99 %*
+LEAST_SHOWN = 0.001  # below it a page says *under 0.1 %*
+LISTED = 20  # candidates of a step
 
 
 class Band(NamedTuple):
@@ -121,7 +130,8 @@ class Reliability:
     """The reliability of one calibration method on held-out sentences.
 
     It has the expected calibration error with its bins, and the mean negative log-likelihood of a reference token in
-    nats.  Both have 95 % intervals.  `bands` are those that begin at BANDS.
+    nats.  Both have 95 % intervals.  `bands` are those that begin at BANDS; `unlikely` are the candidates, LISTED of each
+    step, with a probability below LEAST_SHOWN.
     """
 
     calibrator: Calibrator
@@ -129,6 +139,7 @@ class Reliability:
     nll: Estimate
     bins: tuple[Bin, ...]
     bands: tuple[Band, ...] = ()
+    unlikely: Bin | None = None
 
 
 @dataclass(frozen=True)
@@ -243,9 +254,25 @@ class Calibration(Measurement):
         found = self.languages.get(language)
         return found.kept.calibrator if found else None
 
+    @property
+    def ends(self) -> tuple[bool, bool]:
+        """Whether *under 0.1 %* and *over 99 %* were found right: the shares of the unlikely candidates and of the tokens
+        in the highest band, of all languages together, since these share one fit."""
+        kept = [one.kept for one in self.languages.values()]
+        low = together([one.unlikely for one in kept if one.unlikely])
+        high = together([Bin(*one.bands[-1][:3]) for one in kept if one.bands])
+        return (low.size >= LEAST_IN_BAND and low.right < LEAST_SHOWN,
+                high.size >= LEAST_IN_BAND and abs(high.right - high.confidence) <= OFF_END)
+
     def sentence_calibrator(self, language: str) -> SentenceCalibrator | None:
         """The calibrator of whole translations; None if it was not measured, or if its probabilities did not pass the
         checks.
         """
         found = self.languages.get(language)
         return found.sentences.calibrator if found and found.sentences and found.sentences.holds else None
+
+
+def ends_of(calibrations: Iterable[Calibration | None]) -> tuple[bool, bool]:
+    """`Calibration.ends` of all models that a page shows; without calibrations the chances are the models' own."""
+    found = [one.ends for one in calibrations if one]
+    return all(low for low, _ in found), all(high for _, high in found)

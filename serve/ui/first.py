@@ -15,6 +15,7 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.corpora.replay import FILE as REPLAY
+from ...lens.records.calibration import ends_of
 from ...translate.loaded_checkpoint import fingerprint
 from ...translate.translator import Translator
 from ...webpage_data.example_pairs import all_right, first_text, pairs_of
@@ -48,6 +49,7 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
         "beams": limits.beams,
         "pairs": examples,
         "exampleModel": chosen,
+        "ends": ends_of(one.measured_files.calibration for one in models.values()),
         "first": first,
         "text": None if first or not pairs.default else first_text(examples, pairs.sources),
     }

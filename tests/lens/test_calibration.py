@@ -17,6 +17,7 @@ from seq2see.lens import Trace, with_calibration
 from seq2see.lens.data.probabilities import TEMPERATURES, log_sums
 from seq2see.lens.records.calibration import (
     WAYS,
+    Band,
     Bin,
     Calibration,
     Calibrator,
@@ -25,6 +26,7 @@ from seq2see.lens.records.calibration import (
     SentenceCalibration,
     SentenceCalibrator,
     SentenceCheck,
+    ends_of,
 )
 from seq2see.lens.records.intervals import Estimate
 from seq2see.rules import SMOOTHING_FLOOR
@@ -89,6 +91,24 @@ def made(temperature: float = 0.9) -> Calibration:
     whole = SentenceCalibration(SentenceCalibrator(0.1, 0.7, 2.0, 0.5), 100, ("dev.tsv",), (check,))
     return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways, whole),
                                                 "de": LanguageCalibration(7, 70, 1, 10, 0.7, "both", ways)}, "abc")
+
+
+def with_ends(unlikely: Bin | None, *right: float) -> Calibration:
+    """A language for each share that is right in the highest band of 3,000 tokens."""
+    [one, _] = made().languages.values()
+    bands = [(Band(0, 0, 0, 0, 0), Band(3_000, 0.995, share, 0.9, 1)) for share in right]
+    return replace(made(), languages={str(i): replace(one, ways={"both": replace(
+        one.kept, bands=own, unlikely=unlikely)}) for i, own in enumerate(bands)})
+
+
+def test_under_and_over_are_said_where_enough_tokens_of_all_languages_agree() -> None:
+    rare = Bin(2_500, 0.0001, 0.0009)
+    assert with_ends(rare, 0.999, 0.985).ends == (True, True), "their mean"
+    assert with_ends(rare, 0.995).ends == (False, False), "too few tokens"
+    assert with_ends(Bin(2_500, 0.0001, 0.002), 0.995, 0.98).ends == (False, False)
+    assert made().ends == with_ends(None).ends == (False, False)
+    good, bad = with_ends(rare, 0.995, 0.995), with_ends(None, 0.995, 0.995)
+    assert ends_of([None, good]) == ends_of([None]) == (True, True) and ends_of([good, bad]) == (False, True)
 
 
 @pytest.mark.parametrize(("at", "value"), [

@@ -26,7 +26,7 @@ from seq2see.measures.calibration_fitting import (
     predictions,
     smoothing_of,
 )
-from seq2see.measures.reliability import BINS, reliability
+from seq2see.measures.reliability import BINS, reliability, unlikely_of
 from seq2see.training.config import load_config
 
 # N tokens, V vocabulary
@@ -84,6 +84,12 @@ def test_a_band_holds_where_the_confidence_is_the_share_that_is_right() -> None:
     assert [one.size for one in found] == [6_000, 0, 6_000, 4_000, 6_000, 6_000]
     assert [one.holds for one in found] == [True, None, False, None, False, False], "4,000 tokens decide nothing"
     assert found[4].right == pytest.approx(0.91, abs=0.01) and found[4].low < found[4].right < found[4].high
+
+
+def test_candidates_below_a_thousandth_are_counted_with_those_that_are_right() -> None:
+    p_V = np.array([0.9979, 0.0009, 0.0007, 0.0005])
+    found = unlikely_of(np.log(np.tile(p_V, (10, 1))), np.array([0] * 8 + [1, 3]))
+    assert found == pytest.approx((30, 0.0007, 2 / 30))
 
 
 def test_the_error_is_that_of_another_formulation() -> None:

@@ -14,7 +14,7 @@ HEAD = {"kind": "cross", "layer": 0, "head": 0}
 @pytest.fixture(scope="module")
 def node():
     with Node("flips", "effects", "difference", "heads", "erased_words", "machine_sums", "machine_figures",
-              "model_input", "probabilities", "whole_chance") as node:
+              "model_input", "probabilities", "whole_chance", "wording") as node:
         yield node
 
 
@@ -24,6 +24,12 @@ def test_an_example_offers_the_other_word(node):
     found = node.evaluate(ask, [pairs, "The dog sat."])
     assert (found["own"], found["other"], found["text"]) == ("dog", "cat", "The cat sat.")
     assert node.evaluate(ask, [pairs, "The owl sat."]) is None
+
+
+def test_the_ends_of_a_chance_are_said_where_they_were_measured(node):
+    ask = "(ends) => { s2s_wording.sayEnds(ends); return [1e-9, 0.5, 1].map(s2s_wording.chance); }"
+    assert node.evaluate(ask, [True, True]) == ["under 0.1%", "50%", "over 99%"]
+    assert node.evaluate(ask, [False, False]) == ["0.1%", "50%", "99%"]
 
 
 @pytest.mark.parametrize(("instead", "fall", "it_does"), [

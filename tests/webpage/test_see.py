@@ -175,6 +175,22 @@ def test_an_unknown_word_is_marked_and_said(tab):
     assert tab.locator(".mirror .unseen").inner_text() == "zxqvute"
 
 
+def test_a_word_of_the_translation_that_may_not_exist_is_marked_and_said(tab):
+    def invented(route):
+        answer = route.fetch()
+        reply = answer.json()
+        if reply["translation"]:
+            reply["translation"]["doubts"] = [{"kind": "invented_word", "word": "chat"}]
+        route.fulfill(response=answer, json=reply)
+
+    tab.route("**/v1/look", invented)
+    type_in(tab, "The cat is very old.")
+    tab.locator(".note", has_text="chat may not be a word: neither the training text nor your text has it.").wait_for()
+    assert tab.locator(".tgt .unseen").all_inner_texts() == ["chat"]
+    settled(tab)
+    tab.unroute("**/v1/look")
+
+
 def test_the_unknown_words_that_are_not_named_are_counted(tab):
     for other, said in (("", ""), (" zxa", " and 1 more word"), (" zxa zxb", " and 2 more words")):
         type_in(tab, f"The zxqvute qwgrtz xkvbrt{other} was tall.")

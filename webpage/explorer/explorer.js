@@ -15,6 +15,7 @@ import { START, firstTheme, keepPlace, keptPlace, pageOf, traceOf } from "../com
 import { FRAME as SEE, follow, see } from "../see/see.js";
 import { drawBetweenTexts } from "../see/between_texts.js";
 import { joins } from "../see/texts.js";
+import { sayEnds } from "../common/wording.js";
 import { story } from "../lessons/story.js";
 import { shareCard, shareDialog } from "../see/share_card.js";
 import { tips } from "../common/tips.js";
@@ -38,6 +39,7 @@ export function explorer(element, given) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   const engine = given.answer ?? (given.api ? overHttp(given.api) : given.gradio ? overGradio(given.gradio) : null);
   const settings = { pairs: [], ...given, engine: Boolean(engine) };
+  sayEnds(settings.ends);
   root.className = settings.embedded ? "s2s embedded" : "s2s";
   root.innerHTML = String(frame(settings));
   const state = { ...START, theme: firstTheme(), ...settings.start };

@@ -79,10 +79,16 @@ function source(state) {
   const text = textOf(state), trace = traceOf(state), read = state.traces.map((one) => one.source);
   const end = text.endsWith("\n") ? "\u200b" : "";  // a last line without letters has its height too
   if (!trace || !text || isOther(state)) return html`${text || "\u200b"}${end}`;
-  const unknown = new Set((state.reply?.translation?.unknown_words || []).map((one) => one.toLocaleLowerCase()));
+  const unknown = new Set(lowered(state.reply?.translation?.unknown_words));
   return html`${parts(state, text, read, (own) => stretches(own.source, own.words("source"), (word, one) =>
     wordSpan(state, "source", one, unknown)), (one) => one)}${end}`;
 }
+
+const lowered = (words) => (words || []).map((one) => one.toLocaleLowerCase());
+
+// The words of the best translation that neither the training text nor the source has.
+const inventedWords = ({ reply, alternative }) => alternative ? []
+  : (reply?.translation?.doubts || []).filter(({ kind }) => kind === "invented_word").map(({ word }) => word);
 
 // Whether the page still shows an older text than the one in the field.
 export const isOther = (state) => (state.draft !== null && state.draft !== state.text)
@@ -128,8 +134,9 @@ function target(state) {
   if (!trace || (isOther(state) && state.busy === "looking")) {
     return text ? html`${text}` : html`<span class="soft">${state.error || state.busy ? "…" : "Your translation"}</span>`;
   }
+  const invented = new Set(lowered(inventedWords(state)));
   return parts(state, text, state.traces.map((one) => one.target), (own) =>
-    stretches(own.target, own.words("target"), (word, one) => wordSpan(state, "target", one, null, own)),
+    stretches(own.target, own.words("target"), (word, one) => wordSpan(state, "target", one, invented, own)),
   (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}" aria-label="Show sentence ${i + 1}">${
     one}</button>`);
 }
@@ -146,9 +153,9 @@ function parts(state, text, texts, draw, other) {
   return stretches(text.replace(/[\t\r]/g, " "), found, (_, one) => drawn(one));
 }
 
-function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
+function wordSpan(state, side, { text, pieces, start, word }, doubted, trace) {
   const chosen = side === "target" && pieces.includes(state.word), classes = ["w"];
-  if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
+  if (doubted.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < UNSURE) classes.push("unsure");
   if (state.changed[side]?.includes(start)) classes.push("new");
   const control = side === "target" && html`role="button" tabindex="${chosen ? 0 : -1}" data-k="target-${pieces[0]}" ${
@@ -190,14 +197,18 @@ function notes(state, from, settings) {
     said.push(...(warnings || []).filter((one) => WARNINGS[one]).map((one) => html`<b class="warn">${WARNINGS[one]}</b> `));
   }
   const alike = (one, other) => one.toLowerCase() === other.toLowerCase();
-  const unseen = (unknown || []).filter((one, i, all) => all.findIndex((other) => alike(one, other)) === i);
-  const named = (words, what = () => "") => html`${listed(words.slice(0, NAMED), (one) => quoted(one, from))}${
+  const once = (words) => words.filter((one, i, all) => all.findIndex((other) => alike(one, other)) === i);
+  const unseen = once(unknown || []), invented = once(inventedWords(state));
+  const named = (words, what = () => "", code = from) => html`${listed(words.slice(0, NAMED), (one) => quoted(one, code))}${
     words.length > NAMED ? ` and ${words.length - NAMED} more${what(words.length - NAMED)}` : ""}`;
   const standIns = trace && !isOther(state) ? changed(trace.source, trace.record.source_text) : [];
   if (unseen.length) {
     const guess = unseen.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
     said.push(html`The model never saw ${named(unseen, (n) => n > 1 ? " words" : " word")}. ${guess} `);
   }
+  if (invented.length) said.push(html`${named(invented, undefined, state.target)} may not ${
+    invented.length > 1 ? "be words" : "be a word"}: neither the training text nor your text has ${
+    invented.length > 1 ? "them" : "it"}. `);
   if (standIns.length) {
     const { source_text: read } = trace.record, same = trace.source.toLowerCase() === read.toLowerCase();
     const words = standIns.map(({ start, end }) => read.slice(start, end)).filter(isAbsent(trace.source));
