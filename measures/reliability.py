@@ -196,8 +196,8 @@ def _paragraph(language: str, measured: LanguageCalibration) -> str:
         lines.append(f"  {_described(one.calibrator):<48}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
     lines += _bands(kept.bands)
     if rare := kept.unlikely:
-        lines += [f"  candidates, {LISTED} of each step, with a probability below {LEAST_SHOWN:.1%}: {rare.size:,}, mean"
-                  f" {rare.confidence:.4%}, {rare.right:.4%} are the reference's"]
+        lines += [f"  candidates, {LISTED} of each step, with a probability below {LEAST_SHOWN:.1%}: {rare.size:,},"
+                  f" mean {rare.confidence:.4%}, {rare.right:.4%} are the reference's"]
     return "\n".join(lines)
 
 

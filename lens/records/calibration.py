@@ -130,8 +130,8 @@ class Reliability:
     """The reliability of one calibration method on held-out sentences.
 
     It has the expected calibration error with its bins, and the mean negative log-likelihood of a reference token in
-    nats.  Both have 95 % intervals.  `bands` are those that begin at BANDS; `unlikely` are the candidates, LISTED of each
-    step, with a probability below LEAST_SHOWN.
+    nats.  Both have 95 % intervals.  `bands` are those that begin at BANDS; `unlikely` are the candidates, LISTED of
+    each step, with a probability below LEAST_SHOWN.
     """
 
     calibrator: Calibrator
@@ -256,8 +256,8 @@ class Calibration(Measurement):
 
     @property
     def ends(self) -> tuple[bool, bool]:
-        """Whether *under 0.1 %* and *over 99 %* were found right: the shares of the unlikely candidates and of the tokens
-        in the highest band, of all languages together, since these share one fit."""
+        """Whether *under 0.1 %* and *over 99 %* were found right, by the unlikely candidates and by the tokens of the
+        highest band, of all languages together, since these share one fit."""
         kept = [one.kept for one in self.languages.values()]
         low = together([one.unlikely for one in kept if one.unlikely])
         high = together([Bin(*one.bands[-1][:3]) for one in kept if one.bands])
