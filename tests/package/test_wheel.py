@@ -134,6 +134,7 @@ def test_packaged_models_are_used_where_they_lie(run, environment, tmp_path):
     assert times() == before and not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_every_module_can_be_imported_from_the_wheel_and_env_says_what_is_there(run, environment):
     *said, place = run("python", "-c", EVERY_MODULE).splitlines()
     assert Path(place).is_relative_to(environment)
