@@ -48,7 +48,9 @@ def ece_of(calibrator: Calibrator, log_probs_NV: np.ndarray, token_N: np.ndarray
 
 
 @pytest.mark.parametrize(("smoothing", "temperature"), [
-    (0.0, 1.5), (0.1, 0.8), *(pytest.param(*one, marks=pytest.mark.long) for one in ((0.0, 0.6), (0.1, 1.0), (0.2, 1.4)))])
+    (0.0, 1.5), (0.1, 0.8),
+    *(pytest.param(*one, marks=pytest.mark.long) for one in ((0.0, 0.6), (0.1, 1.0), (0.2, 1.4))),
+])
 def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temperature: float) -> None:
     true_NV, token_N = known()
     flat_NV = true_NV * temperature
