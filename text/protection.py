@@ -344,7 +344,7 @@ class Protection:
             return
         start = 0
         for place, char in enumerate(f"{text} "):
-            if char.isspace() or _is_letter(char) or known.issuperset(plain(char, known).text):
+            if char.isspace() or _is_letter(char) or _is_read(char, known):
                 if start < place:
                     yield _attached(ProtectedPart((start, place), "mark"), text)
                 start = place + 1
@@ -393,8 +393,14 @@ def _kept_words(text: str, spans: Sequence[Span]) -> KeptWords | None:
     return KeptWords(frozenset(words), frozenset(within)) if words else None
 
 
+@lru_cache(4096)
 def _is_letter(char: str) -> bool:
     return (char.isalpha() or category(char) in ("Mn", "Mc", "Nd")) and plain(char).text != ""
+
+
+@lru_cache(4096)
+def _is_read(char: str, known: frozenset[str]) -> bool:
+    return known.issuperset(plain(char, known).text)
 
 
 def _is_shape(match: regex.Match[str]) -> bool:
