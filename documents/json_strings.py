@@ -22,7 +22,7 @@ from .plain_text import decoded
 from .protocol import Document, FileOptions
 
 MOST_NESTED = 200
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)  # a string without an end is found once
 _TAG = re.compile(r"</[a-zA-Z][\w-]*\s*>|<(?:br|img|hr|wbr|input)\b[^<>]*>", re.IGNORECASE)
 _ELEMENT = re.compile(
     r"<(?P<code>code|kbd|samp|var)\b[^<>]*>[^<>]*</(?P=code)>|<(?P<end>/?)(?P<name>\w+)[^<>]*?(?P<alone>/?)>|\n")

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from seq2see.errors import UserError
 from .fragments import Fragment, HtmlToken
@@ -117,11 +119,13 @@ def _raw(token: HtmlToken, space: str, *, escaped: bool) -> str:
 def _in_lines(text: str, space: str, lengths: Sequence[int], newline: str) -> str:
     """The text in as many lines, each with about the share of it that it had; it is broken at marked spaces."""
     places = [place for place, char in enumerate(text) if char == space]
-    chars, done = list(text), 0
-    for number in range(1, len(lengths)):
-        ideal = sum(lengths[:number]) / sum(lengths) * len(text)
-        left = places[done : len(places) - (len(lengths) - 1 - number)] or places[done : done + 1]
-        if left:
-            done += left.index(nearest := min(left, key=lambda place: abs(place - ideal))) + 1
-            chars[nearest] = newline
+    chars, done, whole = list(text), 0, sum(lengths)
+    for left, before in zip(range(len(lengths) - 2, -1, -1), accumulate(lengths), strict=False):
+        ideal, end = before / whole * len(text), min(max(len(places) - left, done + 1), len(places))
+        if done < end:
+            after = bisect_left(places, ideal, done, end)
+            nearest = min(range(max(after - 1, done), min(after + 1, end)),
+                          key=lambda number: abs(places[number] - ideal))
+            chars[places[nearest]] = newline
+            done = nearest + 1
     return "".join(chars).replace(space, " ")
