@@ -207,10 +207,8 @@ class LoadedCheckpoint:
 
     @cached_property
     def separate_vocabularies(self) -> bool:
-        """Whether source and target have different tokens for the same ids (some Marian)."""
-        if self.files is None:
-            return bool(getattr(self.tokenizer, "separate_vocabs", False))
-        return bool(_read(self.files / "tokenizer_config.json").get("separate_vocabs"))
+        """Whether source and target have different tokens for the same ids (some Marian), as the folder says."""
+        return self.files is not None and bool(_read(self.files / "tokenizer_config.json").get("separate_vocabs"))
 
     @property
     def defaults(self) -> GenerationDefaults:

@@ -4,11 +4,14 @@ import base64
 import gzip
 import json
 import re
+import shutil
 
 import pytest
 
 from seq2see import Translator
 from seq2see.cli.command import main
+from seq2see.lens.records.example_record import FILE, ExamplePair, Examples
+from seq2see.translate.loaded_checkpoint import fingerprint
 from seq2see.webpage_data.one_file import prepared, web_page
 
 
@@ -28,6 +31,14 @@ def test_the_model_is_inside_and_nothing_comes_from_elsewhere(folder, dtype):
     policy = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src 'none'") and "http" not in policy and "connect-src" not in policy
     assert not re.search(r"<(?:link|script)[^>]* (?:src|href)=|url\((?!data:|#)|@import", page)
+
+
+def test_a_page_has_the_examples_of_its_languages(folder, tmp_path):
+    run = shutil.copytree(folder, tmp_path / "run")
+    of_two = tuple(ExamplePair("The ", ("cat", "dog"), " sleeps.", ("en", target)) for target in ("de", "fr"))
+    Examples(of_two, fingerprint(run)).save(run / FILE)
+    page = web_page(prepared(Translator.from_pretrained(run, engine="torch"), pairs=[("en", "fr")]))
+    assert [one["languages"] for one in json.loads(part(page, "settings"))["pairs"]] == [["en", "fr"]]
 
 
 def test_the_same_model_gives_the_same_file(folder):
