@@ -14,7 +14,7 @@ HEAD = {"kind": "cross", "layer": 0, "head": 0}
 @pytest.fixture(scope="module")
 def node():
     with Node("flips", "effects", "difference", "heads", "erased_words", "machine_sums", "machine_figures",
-              "model_input", "probabilities", "whole_chance", "wording") as node:
+              "model_input", "probabilities", "whole_chance", "wording", "word_links") as node:
         yield node
 
 
@@ -37,6 +37,17 @@ def test_the_ends_of_a_chance_are_said_where_they_were_measured(node):
 ])
 def test_another_word_matters_and_so_does_a_fall(node, instead, fall, it_does):
     assert node.evaluate("(one) => s2s_effects.matters(one)", {"instead": instead, "fall": fall}) is it_does
+
+
+def test_a_source_word_without_which_a_word_is_likelier_has_no_share_in_it(node):
+    """Erased, the second of three source words raises the chance of both pieces of the only written word."""
+    links = node.evaluate("""() => {
+      const target = [0, 0].map((word) => ({ word })), words = { source: [{}, {}, {}], target: [{}] };
+      const map = { shape: [1, 2, 3], values: [.3, -.4, .1, .3, -.2, .1] };
+      return s2s_word_links.linksOf({ words, tokens: { target }, leftOut: () => map },
+        { view: "left_out", rows: "predicts", maps: [[0]], weights: [], rule: "all", threshold: 0 });
+    }""")
+    assert links == [[0, 0, 0.75], [2, 0, 0.25]]
 
 
 # The map of a sentence, and of the other of its pair, whose translation has another word and one more.

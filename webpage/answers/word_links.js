@@ -33,7 +33,7 @@ async function strengths(forced, { view, rows, maps, weights }, pause) {
   });
 }
 
-// One map by words, [J,I], of shares of what falls on words: columns of a word are summed, its rows averaged.
+// One map by words, [J,I], of shares of what falls on words: columns and rows of a word are summed.
 function sharesOf({ tokens, words, units }, { shape, values }, view, meaning, name) {
   const C = shape.at(-1), R = shape.at(-2), at = name.reduce((place, one, k) => place * shape[k] + one, 0) * R * C;
   const found = words.target.map(() => words.source.map(() => 0)), isErased = view === "left_out";
@@ -43,7 +43,7 @@ function sharesOf({ tokens, words, units }, { shape, values }, view, meaning, na
     if (row.word === null || column.word === null) continue;
     let sum = 0;
     for (const r of row.pieces) for (const c of column.pieces) sum += values[at + r * C + c];
-    found[row.word][column.word] = isErased ? Math.max(0, sum) : sum / row.pieces.length;
+    found[row.word][column.word] = Math.max(0, sum);
   }
   return found.map(shared);
 }
