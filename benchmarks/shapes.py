@@ -90,7 +90,7 @@ def main() -> None:
     rows = []
 
     def measure(kind: str, shape: str, most: int, work: Callable[[str], Any]) -> None:
-        tried = [cost(lambda n=n: work((shape * (n // len(shape) + 1))[:n]))
+        tried = [cost(lambda n=n: work(shape * (n // len(shape))))
                  for n in lengths(most // args.share, args.quick)]
         seconds = [one for one in tried if one is not None]
         ratios = [after / before for before, after in zip(seconds, seconds[1:], strict=False) if before > SHORTEST]

@@ -40,15 +40,16 @@ def test_only_new_connections_are_kept_away(listener):
 
 
 def test_a_connection_that_nobody_took_is_answered_when_the_server_stops(monkeypatch):
-    late = []
+    late, kept_away = [], []
 
     def connect_last(listener):
+        assert kept_away == [listener], "new ones are kept away first"
         late.append(http.client.HTTPConnection("127.0.0.1", listener.getsockname()[1], timeout=60))
         late[0].connect()
         late[0].request("GET", "/healthz")
         return waiting(listener)
 
-    monkeypatch.setattr("seq2see.serve.server.keep_new_away", lambda listener: None)
+    monkeypatch.setattr("seq2see.serve.server.keep_new_away", kept_away.append)
     monkeypatch.setattr("seq2see.serve.server.waiting", connect_last)
     with running({"stub": Stub}) as server:
         assert httpx.get(f"{server.url}/healthz").status_code == 200

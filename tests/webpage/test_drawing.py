@@ -22,3 +22,11 @@ def test_the_column_that_is_pointed_at_is_of_the_word_pointed_at(node, trace, un
       return trace.record.source.map((_, piece) => map.columns[trace.columnOf(map, "source", piece)]?.word ?? null);
     }""", unit)
     assert found == [token.word for token in trace.source]
+
+
+def test_of_a_translation_the_end_is_shown_and_the_tags_are_not(node, trace):
+    """Both are special tokens; a tag was given, and the end was written."""
+    shown = node.evaluate("() => trace.rows('cross', 'words').map((unit) => unit.pieces[0])")
+    given = {place for place, token in enumerate(trace.target) if token.special and place < trace.given}
+    ends = [place for place, token in enumerate(trace.target) if token.special and place >= trace.given]
+    assert given.isdisjoint(shown) and ends and set(ends) <= set(shown)
