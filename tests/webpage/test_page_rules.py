@@ -14,7 +14,7 @@ HEAD = {"kind": "cross", "layer": 0, "head": 0}
 @pytest.fixture(scope="module")
 def node():
     with Node("flips", "effects", "difference", "heads", "erased_words", "machine_sums", "machine_figures",
-              "model_input", "probabilities", "whole_chance", "wording", "word_links") as node:
+              "model_input", "probabilities", "whole_chance", "wording", "word_links", "lesson_recurrence") as node:
         yield node
 
 
@@ -48,6 +48,14 @@ def test_a_source_word_without_which_a_word_is_likelier_has_no_share_in_it(node)
         { view: "left_out", rows: "predicts", maps: [[0]], weights: [], rule: "all", threshold: 0 });
     }""")
     assert links == [[0, 0, 0.75], [2, 0, 0.25]]
+
+
+@pytest.mark.parametrize(("left", "right"), [(0.9, 0), (0.5, 1), (0.1, 2)])
+def test_what_is_left_in_a_recurrent_network_is_of_the_first_token(node, left, right):
+    profile = {name: [[1, 1], [left, 1, 1, 1]] for name in ("elman", "gru", "gru with attention", "transformer")}
+    lesson = {"result": {"lengths": [2, 4], "profile": profile}}
+    ask = "(lesson) => s2s_lesson_recurrence.recurrence.predict.right([], lesson)"
+    assert node.evaluate(ask, lesson) == right
 
 
 # The map of a sentence, and of the other of its pair, whose translation has another word and one more.
