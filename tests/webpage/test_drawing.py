@@ -8,7 +8,7 @@ from seq2see.lens.show.trace_page import trace_record
 
 @pytest.fixture(scope="module")
 def node(trace):
-    with Node("trace") as node:
+    with Node("trace", "wording") as node:
         node.evaluate("(record) => { globalThis.trace = new s2s_trace.Trace(record); }", trace_record(trace))
         yield node
 
@@ -30,3 +30,16 @@ def test_of_a_translation_the_end_is_shown_and_the_tags_are_not(node, trace):
     given = {place for place, token in enumerate(trace.target) if token.special and place < trace.given}
     ends = [place for place, token in enumerate(trace.target) if token.special and place >= trace.given]
     assert given.isdisjoint(shown) and ends and set(ends) <= set(shown)
+
+
+@pytest.mark.parametrize(("kind", "rows", "begins"), [
+    ("cross", "predicts", "While writing"), ("cross", "reads", "Just after reading"),
+    ("encoder", "reads", "While reading"),
+])
+def test_a_row_of_a_map_is_said_to_be_read_or_written_as_it_is(node, kind, rows, begins):
+    said = node.evaluate("""([kind, rows]) => {
+      const map = { head: { kind, layer: 0, head: 0 }, view: Object.keys(trace.maps[kind])[0], unit: "words", rows };
+      const row = trace.rows(kind, "words", rows).find((one) => one.word !== null);
+      return String(s2s_wording.rowSentence(trace, map, { piece: row.pieces[0], column: null }));
+    }""", [kind, rows])
+    assert said.startswith(begins)
