@@ -32,7 +32,8 @@ _CODE = (  # a label that is no word: Q: f(api): or stays: TODO (Ann):
     r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by"
     rf"|(?:{LABELS})(?:\ \([\w/-]+\))?):")
 _MARKS = re.compile(  # of lists, headings, quotations and speech
-    rf"\s*(?:(?:[-*•>#–—]+|//+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_]))*")
+    rf"\s*(?:(?:[-*•>#–—]+|//+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_])"
+    r"|[-–](?=[A-ZÀ-ÖØ-Þ][^\W\d_]*[\s,.!?]))*")
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)

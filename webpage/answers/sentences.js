@@ -18,7 +18,8 @@ const ABBREVIATED = new RegExp(  // St. in; e.g. near
 const LABEL = `[A-Z]{1,3}(?: @[\\p{L}\\p{N}_@]+)?|[a-z]|${W}+\\([\\p{L}\\p{N}_/-]{2,}\\)!?|[A-Z][\\p{L}\\p{N}_-]*-by`
   + `|(?:${LABELS})(?: \\([\\p{L}\\p{N}_/-]+\\))?`;
 const MARKS = new RegExp(  // of lists, headings, quotations and speech
-  `^\\s*(?:(?:[-*•>#–—]+|//+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$)|—+(?=\\p{L}))*`, "u");
+  `^\\s*(?:(?:[-*•>#–—]+|//+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$)|—+(?=\\p{L})`
+  + "|[-–](?=[A-ZÀ-ÖØ-Þ]\\p{L}*[\\s,.!?]))*", "u");
 const BLANK = "(?![\\u200c\\u200d])[\\p{DI}\\p{Cf}\\p{Cc}]|\\s";
 const HEAD = new RegExp(`^(?:${BLANK}|[-–—]+\\s+|${MARK})+`, "u"), TAIL = new RegExp(`(?:${BLANK}|${MARK})+$`, "u");
 
