@@ -28,7 +28,7 @@ from ..text.placing import Alignment
 from ..text.plain import is_paired, length
 from ..text.protection import DEFAULT_PROTECTION, Protection, Span, keeping
 from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
-from ..text.single_words import contexts, likeliest, stands_alone
+from ..text.single_words import contexts, likeliest, stands_alone, without_number
 from ..text.warnings import is_far_shorter
 from ..tokenizer.language_codes import iso
 from ..tokenizer.words import refuse_surrogates
@@ -243,30 +243,32 @@ class SegmentTranslator:
                        any(part.one_by_one for part in parts))
 
     def _stands_alone(self, cut: Cut, number: int) -> bool:
-        """Whether a segment is a word that is read in several contexts."""
+        """Whether a segment is a label or a note, which is read in several contexts."""
         segment = cut.segments[number]
         return (stands_alone(segment, *cut.between[number : number + 2], self.source) and not cut.whole
                 and self.protection.known is not None and not self.protection.parts(segment))
 
     def _word(self, text: str) -> WorkGenerator[Passage]:
-        """A word alone; unchanged if no translation of it is likely."""
-        reading = self._reading(text, "", whole=False)
+        """A label or a note; unchanged if no translation of it is likely."""
+        words, number = without_number(text)
+        reading = self._reading(words, "", whole=False)
         is_name = self._knows_better(reading.model_input.lower(), reading.model_input)
         read = [reading.model_input] if is_name else contexts(reading.model_input, self.source)
         every = replace(self.options, alternatives=self.options.num_beams)
         written = self._written((yield [(ids, every) for ids in self.codec.encode(
             read, source=self.source, target=self.target)]))
-        likely = likeliest([[(one.text, one.log_prob) for one in each] for each in written], self.target)
-        found = [(context, with_fields(written[context][number], text=self._cased(word, reading)))
-                 for word, context, number in likely] or [(0, with_fields(written[0][0], text=text))]
+        likely = likeliest(reading.model_input, [[(one.text, one.log_prob) for one in each] for each in written],
+                           self.target)
+        found = [(context, with_fields(written[context][rank], text=self._cased(translation, words) + number))
+                 for translation, context, rank in likely] or [(0, with_fields(written[0][0], text=text))]
         hypotheses = self._distinct(one for _, one in found)[: self.options.alternatives]
-        return Passage(_whole(text), ((replace(reading, model_input=read[found[0][0]]), hypotheses),))
+        return Passage(_whole(text), ((replace(reading, text=text, model_input=read[found[0][0]]), hypotheses),))
 
-    def _cased(self, translation: str, reading: ModelInput) -> str:
-        """A translated word with a capital letter, or in capitals, if its source is so."""
-        if reading.text.isupper():
+    def _cased(self, translation: str, source: str) -> str:
+        """A translated label with a capital letter, or in capitals, if its source is so."""
+        if source.isupper():
             return translation.upper()
-        return _capitalised(translation) if reading.text[0].isupper() else self._within(translation, reading.text)
+        return _capitalised(translation) if source[0].isupper() else self._within(translation, source)
 
     def _cut(self, text: str, *, together: int = 1) -> Cut:
         return cut_sentences(text, language=self.source, together=together, protection=self.protection, wrapped=True)

@@ -114,6 +114,7 @@ def test_nothing_is_lost(to_french, text, translation):
     ("I have 3\u00a0dogs and 2\u00a0cats.", "J'ai 3\u00a0chiens et 2\u00a0chats."),
     ("EXAMPLE: I am tired.", "EXEMPLE: Je suis fatigué."), ("Name: Lucy", "Nom: Lucy"),
     ("LUCY: I am tired.", "LUCY: Je suis fatigué."), ("HINT: I am tired.", "HINT: Je suis fatigué."),
+    ("Example 1: I am tired.", "Exemple 1: Je suis fatigué."), ("Old man: I am tired.", "Vieil homme: Je suis fatigué."),
     ("I come from {city}.", "Je viens de {city}."), ("-I am tired. -I am here.", "-Je suis fatigué. -Je suis ici."),
     ("Open <kbd>Enter</kbd>.", "Ouvre <kbd>Enter</kbd>."),
     ("We live in Paris (France), near a park.", "Nous vivons à Paris (La France), près d'un parc."),
