@@ -152,6 +152,12 @@ def fitted(before: str, term: str, *, language: str) -> str:
     return before
 
 
+def without_article(text: str, language: str) -> str:
+    """The text without an article at its start."""
+    articles = _ARTICLES.get(iso(language))
+    return regex.sub(rf"\A(?:{articles})(?:\s|(?<=['’]))", "", text, flags=regex.IGNORECASE) if articles else text
+
+
 def disagrees(before: str, term: str, *, language: str) -> bool:
     """Whether the last word before a term is one for nouns of another gender or number."""
     words = _DISAGREES.get(iso(language), {})

@@ -473,7 +473,7 @@ class _Placing:
         left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
                        for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
         before = text[:start] + left
-        if part.kind == "term":
+        if part.kind in ("name", "term"):
             before = fitted(before, words, language=self.reading.protection.target)
         return before + words + right + text[end:]
 

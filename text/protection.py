@@ -51,6 +51,7 @@ _FACE = rf"{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3(?!>))(?!\w)"
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
     rf"(?P<mark>{_FACE})",  # 😀 :-)
+    r"<(?P<coded>kbd|code|samp|tt|var)>[^<>\n]*</(?P=coded)>",
     r"(?P<tag></?[a-z0-9][^<>\n]*>|<[%?!][^<>\n]*>|&lt;/?[a-z0-9][^<>&\n]*&gt;|\{%[^{}\n]*%\}|\{/\w+\}|\[/[\w-]+\]"
     r"|\[[a-z](?=[^\[\]\n=]*=(?:[\"'“”]|&quot;))[^\[\]\n]*\]|\[[a-z]\w*+(?:\x20\w+)?=[^\[\]\n\s][^\[\]\n]*\]"
     r"|\{(?P<name>\w+)\}(?=(?-i:\p{Lu})|[^{}\n]*\{/(?P=name)\})|\[(?P<name>\w+)\](?=[^\[\]\n]*\[/(?P=name)\])"

@@ -29,10 +29,11 @@ _OPEN_WORDS = frozenset(OPEN_WORDS.split())
 _BEGINS_SMALL = regex.compile(r"[^\p{L}\n]*\p{Ll}")
 _GOES_ON = regex.compile(r"[^\S\n]*(?!\w[.)]\s|[^\s:]+:(?:\s|\Z))(?:(?P<small>\p{Ll})|\p{L})?")
 _CODE = (  # a label that is no word: Q: f(api): or stays: TODO (Ann):
-    r"(?:[A-Z]{1,3}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by"
+    r"(?:[A-Z]{1,2}(?:\ @[\w@]+)?|[a-z]|\w+\([\w/-]{2,}\)!?|[A-Z][\w-]*-by"
     rf"|(?:{LABELS})(?:\ \([\w/-]+\))?):")
 _MARKS = re.compile(  # of lists, headings, quotations and speech
-    rf"\s*(?:(?:[-*•>#–—]+|//+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_]))*")
+    rf"\s*(?:(?:[-*•>#–—]+|//+|\d+[.)]|[A-Za-z]\)|[a-z]\.|{_CODE})(?:\s+|\Z)|—+(?=[^\W\d_])"
+    r"|[-–](?=[A-ZÀ-ÖØ-Þ][^\W\d_]*[\s,.!?]))*")
 _AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _BLANK = regex.compile(rf"(?:{INVISIBLE}|[\s\x1c-\x1f])+", regex.V1)

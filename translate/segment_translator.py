@@ -28,6 +28,7 @@ from ..text.placing import Alignment
 from ..text.plain import is_paired, length
 from ..text.protection import DEFAULT_PROTECTION, Protection, Span, keeping
 from ..text.segments import Cut, clauses, count_sentences, cut_sentences, halves, is_plain_sentence, sentences
+from ..text.single_words import contexts, likeliest, stands_alone, without_number
 from ..text.warnings import is_far_shorter
 from ..tokenizer.language_codes import iso
 from ..tokenizer.words import refuse_surrogates
@@ -230,6 +231,7 @@ class SegmentTranslator:
     def _passage(self, cut: Cut, start: Ids) -> WorkGenerator[Passage]:
         begun = self.codec.decode(start) if start else ""
         parts = yield from together([
+            self._word(segment) if self._stands_alone(cut, number) and not (start or self.options.sampling) else
             self._segment(self._reading(segment, "" if number else begun, whole=cut.whole), () if number else start)
             for number, segment in enumerate(cut.segments)])
         parts = [self._continued(part) if _CONTINUES.fullmatch(before) or before.endswith(("(", "[")) else part
@@ -239,6 +241,34 @@ class SegmentTranslator:
                 cut = cut.replaced(index, parts[index].cut)
         return Passage(cut, tuple(segment for part in parts for segment in part.segments),
                        any(part.one_by_one for part in parts))
+
+    def _stands_alone(self, cut: Cut, number: int) -> bool:
+        """Whether a segment is a label or a note, which is read in several contexts."""
+        segment = cut.segments[number]
+        return (stands_alone(segment, *cut.between[number : number + 2], self.source) and not cut.whole
+                and self.protection.known is not None and not self.protection.parts(segment))
+
+    def _word(self, text: str) -> WorkGenerator[Passage]:
+        """A label or a note; unchanged if no translation of it is likely."""
+        words, number = without_number(text)
+        reading = self._reading(words, "", whole=False)
+        is_name = self._knows_better(reading.model_input.lower(), reading.model_input)
+        read = [reading.model_input] if is_name else contexts(reading.model_input, self.source)
+        every = replace(self.options, alternatives=self.options.num_beams)
+        written = self._written((yield [(ids, every) for ids in self.codec.encode(
+            read, source=self.source, target=self.target)]))
+        likely = likeliest(reading.model_input, [[(one.text, one.log_prob) for one in each] for each in written],
+                           self.target)
+        found = [(context, with_fields(written[context][rank], text=self._cased(translation, words) + number))
+                 for translation, context, rank in likely] or [(0, with_fields(written[0][0], text=text))]
+        hypotheses = self._distinct(one for _, one in found)[: self.options.alternatives]
+        return Passage(_whole(text), ((replace(reading, text=text, model_input=read[found[0][0]]), hypotheses),))
+
+    def _cased(self, translation: str, source: str) -> str:
+        """A translated label with a capital letter, or in capitals, if its source is so."""
+        if source.isupper():
+            return translation.upper()
+        return _capitalised(translation) if source[0].isupper() else self._within(translation, source)
 
     def _cut(self, text: str, *, together: int = 1) -> Cut:
         return cut_sentences(text, language=self.source, together=together, protection=self.protection, wrapped=True)
@@ -287,8 +317,8 @@ class SegmentTranslator:
         bracketed = yield from together([
             self._passage(self._cut(reading.text[slice(*span)]), ()) for span in reading.bracketed])
         begun = replace(self.options, prefix=(*self.options.prefix, *start)) if start else self.options
-        may_lose = reading.has_terms or is_paired(reading.model_input)
-        if may_lose and not begun.sampling:  # any beam may have the terms, or both marks of a quotation
+        may_lose = any(reading.stand_ins) or is_paired(reading.model_input)
+        if may_lose and not begun.sampling:  # any beam may have the stand-ins, or both marks of a quotation
             begun = replace(begun, alternatives=max(begun.alternatives or 1, begun.num_beams or 1))
         beams = self.options.alternatives if self.options.sampling else self.options.num_beams
         every = replace(self.options, alternatives=beams)

@@ -25,7 +25,7 @@ Write to a.b@c.org. Or open read.me.txt.|Version: v1.2.3|Size: 5 GHz|Hello {name
 'Is it the dogs' house? No.' He left.|C . D ! E|x → y|&amp; co.|a) go\\nb. run
 I’d rather not.\u00a0They did\u202f!|A.\tB.\tC.|a.b@c.org|It is 5" long. The cat said "No." Yes.
 We live in|a big|house with a|Red door|and a garden.|b) a list|but: no|the cat,|the dog
-TODO: fix it. Now.|// FIXME (Ann): It is wrong.
+TODO: fix it. Now.|-Where is he? -At home.|–Yes. -No, I am-5 -x|// FIXME (Ann): It is wrong.
 The town fell in 44 B.C. Tom left.|She is a Ph.D. He knows. In the year 44 B.C. Tom left."""
 ASK = """([rules, language, together, texts]) => {
   const ends = new s2s_sentence_ends.SentenceEnds(rules), fits = () => true;

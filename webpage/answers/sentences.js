@@ -15,10 +15,11 @@ const EMOJI_END = new RegExp(`${W}\\s+${W}+(?:(?!${W})[^])*?(?:${EMOJI})\\s+(?=\
 const ELLIPSIS = /…(?=['"”’»)]*\s+['"“‘«(¿¡]*[\p{Lu}\p{Lo}])/gu;  // ends a sentence
 const ABBREVIATED = new RegExp(  // St. in; e.g. near
   `(?<!${W})(?:\\p{Lu}[b-df-hj-np-tv-xz]{1,3}|\\p{L}\\.\\p{L})\\.(\\s+)(?=\\p{Ll})`, "gu");
-const LABEL = `[A-Z]{1,3}(?: @[\\p{L}\\p{N}_@]+)?|[a-z]|${W}+\\([\\p{L}\\p{N}_/-]{2,}\\)!?|[A-Z][\\p{L}\\p{N}_-]*-by`
+const LABEL = `[A-Z]{1,2}(?: @[\\p{L}\\p{N}_@]+)?|[a-z]|${W}+\\([\\p{L}\\p{N}_/-]{2,}\\)!?|[A-Z][\\p{L}\\p{N}_-]*-by`
   + `|(?:${LABELS})(?: \\([\\p{L}\\p{N}_/-]+\\))?`;
 const MARKS = new RegExp(  // of lists, headings, quotations and speech
-  `^\\s*(?:(?:[-*•>#–—]+|//+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$)|—+(?=\\p{L}))*`, "u");
+  `^\\s*(?:(?:[-*•>#–—]+|//+|\\p{Nd}+[.)]|[A-Za-z]\\)|[a-z]\\.|(?:${LABEL}):)(?:\\s+|$)|—+(?=\\p{L})`
+  + "|[-–](?=[A-ZÀ-ÖØ-Þ]\\p{L}*[\\s,.!?]))*", "u");
 const BLANK = "(?![\\u200c\\u200d])[\\p{DI}\\p{Cf}\\p{Cc}]|\\s";
 const HEAD = new RegExp(`^(?:${BLANK}|[-–—]+\\s+|${MARK})+`, "u"), TAIL = new RegExp(`(?:${BLANK}|${MARK})+$`, "u");
 
