@@ -244,8 +244,8 @@ class SegmentTranslator:
 
     def _stands_alone(self, cut: Cut, number: int) -> bool:
         """Whether a segment is a label or a note, which is read in several contexts."""
-        segment = cut.segments[number]
-        return (stands_alone(segment, *cut.between[number : number + 2], self.source) and not cut.whole
+        segment, before, after = cut.segments[number], cut.between[number], cut.between[number + 1]
+        return (not cut.whole and stands_alone(segment, before, after, self.source)
                 and self.protection.known is not None and not self.protection.parts(segment))
 
     def _word(self, text: str) -> WorkGenerator[Passage]:
