@@ -138,8 +138,8 @@ def _html(made: WebModel, parts: dict[str, str], policy: str, settings: dict[str
     title = f"Seq2See · {page_name(translator)}"
     styles = f"body {{ margin: 0; }}\n{STILL}\n{PARTS}\n{style()}"
     return html_document(title, style=styles, policy=policy, body=f"""
-<div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
-JavaScript.</p></div>
+<div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, the browser is too old or runs no
+JavaScript, or the Content-Security-Policy of the host forbids scripts in a page.</p></div>
 <script type="application/json" id="settings">{as_data(settings_of(translator, made.pairs) | settings)}</script>
 <script>(() => {{ "use strict"; {bundle("file", views=shown_texts())}
 s2s_file.openFile(document.getElementById("explorer"));

@@ -19,7 +19,7 @@ from seq2see.errors import UserError
 
 WebType = Literal["float16", "int8"]
 LOGITS_BIAS = "final_logits_bias"
-OF_VOCABULARY = ("shared.weight", "embed_tokens.weight", "lm_head.weight", LOGITS_BIAS)  # a row or number for each token
+OF_VOCABULARY = ("shared.weight", "embed_tokens.weight", "lm_head.weight", LOGITS_BIAS)  # of each token
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ def kept_ids(tokenizer: PreTrainedTokenizerBase, content: dict[str, Any], texts:
 
 def cut(content: dict[str, Any], kept: list[int]) -> dict[str, Any]:
     """An object of `web_model` with these ids only, numbered from 0."""
-    place, described, generation = {id: at for at, id in enumerate(kept)}, content["tokenizer"], content["generation_config"]
+    place = {id: at for at, id in enumerate(kept)}
+    architecture, described, generation = (content[name] for name in ("architecture", "tokenizer", "generation_config"))
     tokens = [described["tokens"][id] for id in kept]
     known, gone = {*tokens}, {*described["tokens"]} - {*tokens}
 
@@ -59,13 +60,15 @@ def cut(content: dict[str, Any], kept: list[int]) -> dict[str, Any]:
         }
 
     def moved(value: Any) -> Any:
-        return [place[id] for id in value] if isinstance(value, list | tuple) else None if value is None else place[value]
+        if value is None:
+            return None
+        return place[value] if isinstance(value, int) else [place[id] for id in value]
 
     named = {name: moved(value) for name, value in generation.items() if name.endswith("_token_id")}
     banned = [[place[id]] for [id] in generation.get("bad_words_ids") or () if id in place]
-    architecture = content["architecture"]
+    ends = {name: moved(architecture[name]) for name in ("start_token_id", "end_token_ids")}
     return content | {
-        "architecture": architecture | {name: moved(architecture[name]) for name in ("start_token_id", "end_token_ids")},
+        "architecture": architecture | ends,
         "generation_config": generation | named | {"bad_words_ids": banned or None},
         "tokenizer": described | {
             "source": side(described["source"]), "target": side(described["target"]), "tokens": tokens,
@@ -116,5 +119,6 @@ def _made(token: str, rank: Callable[[str, str], float]) -> Iterator[str]:
 
 
 def _script(character: str) -> str:
-    """The first word of the name of a letter, such as LATIN; of other characters "". """
-    return unicodedata.name(character, "").split(" ")[0] if character and unicodedata.category(character)[0] == "L" else ""
+    """The first word of the name of a letter, such as LATIN; "" of other characters, and of several or none."""
+    is_letter = len(character) == 1 and unicodedata.category(character)[0] == "L"
+    return unicodedata.name(character, "").split(" ")[0] if is_letter else ""

@@ -139,12 +139,12 @@ def test_ids_and_texts_are_those_of_python(kind, tmp_path):
 CUT = """([manifest, data, { architecture, generation_config: generation, tokenizer: described }, texts]) => {
   const { buffer } = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const network = new s2s_network.Network(architecture, generation, new s2s_weights.Weights(manifest, buffer));
-  const whole = new s2s_sentencepiece.SentencePiece(described), tokenizer = whole.framed(Object.values(described.pairs)[0]);
+  const [frame] = Object.values(described.pairs), prefix = Object.values(described.tags);
+  const tokenizer = new s2s_sentencepiece.SentencePiece(described).framed(frame);
   return texts.map((text) => {
     const { ids } = tokenizer.encode(text), encoded = network.encode(ids), target = tokenizer.encodeTarget(text);
-    const prefix = Object.values(described.tags);
-    return [ids, target, [...network.force(encoded, target).logits], s2s_network.greedy(network, encoded, { prefix }).ids,
-      tokenizer.decode(tokenizer.bare(text))];
+    const { logits } = network.force(encoded, target), written = s2s_network.greedy(network, encoded, { prefix });
+    return [ids, target, [...logits], written.ids, tokenizer.decode(tokenizer.bare(text))];
   });
 }"""
 
