@@ -27,6 +27,7 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
+    RobertaTokenizer,
     T5Config,
     T5ForConditionalGeneration,
 )
@@ -143,7 +144,7 @@ def nllb(folder: Path, source: str | None = None, target: str | None = None) -> 
 def m2m_100(folder: Path) -> Path:
     """The folder of a random M2M-100."""
     folder.mkdir()
-    (folder / "sentencepiece.bpe.model").write_bytes(model := _sentencepiece(SENTENCES))
+    (folder / "sentencepiece.bpe.model").write_bytes(model := _sentencepiece(SENTENCES, "bpe"))
     tokens = ["<s>", "<pad>", "</s>", "<unk>", *_tokens(model)]
     (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), "utf-8")
     tokenizer = M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "sentencepiece.bpe.model"))
@@ -173,6 +174,18 @@ def mbart_50(folder: Path) -> Path:
     return save(folder, spread_out(model), tokenizer)
 
 
+def bart(folder: Path) -> Path:
+    """The folder of a random BART, whose tokens are of bytes."""
+    learnt = Tokenizer(models.BPE())
+    learnt.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    learnt.train_from_iterator(SENTENCES * 4, trainers.BpeTrainer(
+        vocab_size=330, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    core = json.loads(learnt.to_str())["model"]
+    return save(folder, foreign_model("bart", vocab_size=len(core["vocab"])), RobertaTokenizer(
+        vocab=core["vocab"], merges=[tuple(one) for one in core["merges"]]))
+
+
 def t5(folder: Path, *, tags: Sequence[str] = (), **tasks: str) -> Path:
     """The folder of a random T5 with a prefix for each of its `tasks`, such as `translation_en_to_fr`; or of a MADLAD,
     with `tags`."""
@@ -183,13 +196,14 @@ def t5(folder: Path, *, tags: Sequence[str] = (), **tasks: str) -> Path:
     return save(folder, model, tokenizer)
 
 
-def _sentencepiece(texts: Sequence[str]) -> bytes:
+def _sentencepiece(texts: Sequence[str], model_type: str = "unigram") -> bytes:
     import sentencepiece
 
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter([*texts] * 4), model_writer=model, vocab_size=60, hard_vocab_limit=False,
-        bos_id=-1, eos_id=-1, unk_id=0, minloglevel=2)
+        sentence_iterator=iter([*texts] * 4), model_writer=model, vocab_size=60 if model_type == "unigram" else 120,
+        hard_vocab_limit=False, model_type=model_type, bos_id=-1, eos_id=-1,
+        unk_id=0, minloglevel=2)
     return model.getvalue()
 
 

@@ -12,7 +12,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ from ..lens.records.calibration import ends_of
 from ..tokenizer.language_pairs import LanguagePairs, Pair
 from ..translate.translator import Translator
 from ..webpage.assembly import as_data, bundle, html_document, style
-from .architecture import architecture
 from .example_pairs import all_right, first_text, pairs_of
-from .page_model import page_name, page_pairs, web_model
+from .page_model import page_name, page_pairs, web_model, what_runs
 from .page_weights import WebType, WebWeights, web_weights
+from .vocabulary import cut, kept_ids
 
 SMALL = 4_000_000  # bytes of float16 up to which a page has them: beyond, int8
 LARGEST = 20_000_000  # bytes of weights in one file, which then has about 25 MB and still opens at once
@@ -59,23 +59,38 @@ class WebModel:
     content: bytes
     weights: WebWeights
 
+    def cut_to(self) -> str:
+        """What remains of the vocabulary and of the weights, in words."""
+        kept, size = self.weights.state, len(self.weights.buffer)
+        with self.translator.inside() as (model, tokenizer):
+            whole = size * model.num_parameters(only_trainable=True) / sum(one.numel() for one in kept.values())
+            return (f"vocabulary: {len(kept['model.shared.weight']):,} of {len(tokenizer):,} tokens; weights:"
+                    f" {size / 1e6:,.1f} MB instead of {whole / 1e6:,.1f} MB")
 
-def prepared(translator: Translator, dtype: WebType | None = None, pairs: Sequence[Pair] = ()) -> WebModel:
+
+def prepared(
+    translator: Translator, dtype: WebType | None = None, pairs: Sequence[Pair] = (),
+    texts: Iterable[str] | None = None,
+) -> WebModel:
     """A model from a folder for a page.
 
     Args:
         dtype: float16 or int8 for the weights; None: int8 for a large model, otherwise float16.
         pairs: the pairs of languages; none: all.
+        texts: in these languages, whose tokens remain of the vocabulary; None: all tokens.
 
     Raises:
         UserError: a model that a browser cannot run.
     """
     chosen = page_pairs(translator, pairs)
-    with translator.inside() as (model, _):
-        architecture(model)  # UserError, before the weights are read
+    runs, kept = what_runs(translator, chosen), None
+    with translator.inside() as (model, tokenizer):
+        if texts is not None:
+            kept = kept_ids(tokenizer, runs, texts)
+            runs = cut(runs, kept)
         half = 2 * sum(weight.numel() for weight in model.parameters())
-        weights = web_weights(model, dtype or ("float16" if half <= SMALL else "int8"))
-    content = {"model": web_model(translator, weights, chosen), "manifest": weights.manifest}
+        weights = web_weights(model, dtype or ("float16" if half <= SMALL else "int8"), kept)
+    content = {"model": web_model(translator, weights, chosen, runs=runs), "manifest": weights.manifest}
     plain = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return WebModel(translator, chosen, plain.encode(), weights)
 
@@ -124,8 +139,8 @@ def _html(made: WebModel, parts: dict[str, str], policy: str, settings: dict[str
     title = f"Seq2See · {page_name(translator)}"
     styles = f"body {{ margin: 0; }}\n{STILL}\n{PARTS}\n{style()}"
     return html_document(title, style=styles, policy=policy, body=f"""
-<div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, or the browser is too old or runs no
-JavaScript.</p></div>
+<div id="explorer"><p class="s2s-still">Nothing to see: this file is damaged, the browser is too old or runs no
+JavaScript, or the Content-Security-Policy of the host forbids scripts in a page.</p></div>
 <script type="application/json" id="settings">{as_data(settings_of(translator, made.pairs) | settings)}</script>
 <script>(() => {{ "use strict"; {bundle("file", views=shown_texts())}
 s2s_file.openFile(document.getElementById("explorer"));

@@ -63,26 +63,39 @@ def page_pairs(translator: Translator, wanted: Sequence[Pair] = ()) -> list[Pair
     return pairs
 
 
-def web_model(translator: Translator, weights: WebWeights, pairs: Sequence[Pair] = ()) -> dict[str, Any]:
-    """The object for this model, whose `weights` the browser reads, with these pairs of languages, or all.
+def what_runs(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:
+    """The part of the object that translates: `architecture`, `generation_config` and `tokenizer`.
 
-    Raises UserError for a model that was not loaded from a folder, and as `architecture`, `page_tokenizer` and
-    `page_pairs`.
+    Raises UserError for a model that was not loaded from a folder, and as `architecture` and `page_tokenizer`.
     """
-    folder, known, pairs = translator.folder, translator.measurements, page_pairs(translator, pairs)
+    folder = translator.folder
     if folder is None:
         raise UserError("only a model in a folder can run in a browser")
     with translator.inside() as (model, tokenizer):
-        network, generation = architecture(model), json.loads(model.generation_config.to_json_string(use_diff=False))
-        own = read_json(folder / "tokenizer.json") if translator.model_type == "seq2see" else page_tokenizer(
-            tokenizer, model.config, pairs)
-    calibration = known.calibration
+        return {
+            "architecture": architecture(model),
+            "generation_config": json.loads(model.generation_config.to_json_string(use_diff=False)),
+            "tokenizer": read_json(folder / "tokenizer.json") if translator.model_type == "seq2see" else page_tokenizer(
+                tokenizer, model.config, pairs),
+        }
+
+
+def web_model(
+    translator: Translator, weights: WebWeights, pairs: Sequence[Pair] = (), *, runs: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The object for this model, whose `weights` the browser reads, with these pairs of languages, or all.
+
+    Args:
+        runs: the part that translates, cut to the vocabulary of the weights; None: with the whole vocabulary.
+
+    Raises UserError as `what_runs` and `page_pairs`.
+    """
+    known, pairs = translator.measurements, page_pairs(translator, pairs)
+    runs, calibration = runs or what_runs(translator, pairs), known.calibration
     means = {"-".join(pair): both for pair in pairs if (both := _means(translator, weights, *pair))}
     return {
         "name": page_name(translator),
-        "architecture": network,
-        "generation_config": generation,
-        "tokenizer": own,
+        **runs,
         "language_pairs": [list(pair) for pair in pairs],
         "seen_words": {source: sorted(seen) for source, _ in pairs if (seen := translator.seen_words(source))},
         "sentence_rules": {language: sentence_rules(iso(language)) for language in sorted({*chain(*pairs)})},

@@ -1,14 +1,14 @@
 """The tokenizer of another family's model for a browser, which `webpage/model/sentencepiece.js` runs.
 
-Marian and M2M-100 run SentencePiece itself, NLLB and mBART the library `tokenizers`, which cuts and normalises a little
-differently.  Both are described alike:
+Marian and M2M-100 run SentencePiece itself, NLLB, mBART and BART the library `tokenizers`, which cuts and normalises a
+little differently.  Both are described alike:
 
     source, target    how text becomes names of tokens; target null: as the source
         is_unigram    Unigram, otherwise byte-pair encoding
         scores        [[name, score], ...] of SentencePiece or Unigram, or null
         merges        [[left, right], ...] of byte-pair encoding in a tokenizer.json, the first first, or null
         charsmap      index in `charsmaps`, or null
-        spaces        {"collapses": true, "prefix": true}, "kept", "runs" or "words"
+        spaces        {"collapses": true, "prefix": true}, "kept", "runs", "words" or "bytes"
     charsmaps         SentencePiece's compiled normalisers, in base64
     tokens            the names, by id
     special           ids that are not text
@@ -61,10 +61,12 @@ def page_tokenizer(tokenizer: PreTrainedTokenizerBase, config: Any, pairs: Itera
     around = {pair: tagging(config, tokenizer, *pair) for pair in pairs}
     tags = {pair[1]: one.first for pair, one in around.items() if one.first is not None}
     beside = {id for one in around.values() for id in (*one.before, *one.after)}
+    special |= beside | {*tags.values()}
     return {
         "kind": "sentencepiece", "source": source, "target": target, "charsmaps": charsmaps,
-        "tokens": [str(name) for name in tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])],
-        "special": sorted((special | beside | {*tags.values()}) - {tokenizer.unk_token_id}),
+        "tokens": [str(name) for name in tokenizer.convert_ids_to_tokens(
+            [*range(max(len(tokenizer), *(id + 1 for id in special)))])],  # M2M-100 does not count its tags
+        "special": sorted(special - {tokenizer.unk_token_id}),
         "unknown": tokenizer.unk_token_id, "end": tokenizer.eos_token_id,
         "has_codes": isinstance(tokenizer, MarianTokenizer), "trims": not tokenizer.is_fast,
         "pairs": {"-".join(pair): {"before": one.before, "after": one.after} for pair, one in around.items()},
@@ -100,7 +102,9 @@ def _of_tokenizers(plan: dict[str, Any], charsmaps: list[str]) -> dict[str, Any]
     kinds = [one["type"] for one in normal], [one["type"] for one in cut]
     compiled = next((one["precompiled_charsmap"] for one in normal if one["type"] == "Precompiled"), "")
     spaces = {("Metaspace",): "runs" if "Replace" in kinds[0] else "kept",
-              ("WhitespaceSplit", "Metaspace"): "words"}.get(tuple(kinds[1]))
+              ("WhitespaceSplit", "Metaspace"): "words", ("ByteLevel",): "bytes"}.get(tuple(kinds[1]))
+    if spaces == "bytes" and (cut[0]["add_prefix_space"] or not cut[0]["use_regex"] or normal):
+        spaces = None
     known = model["type"] in ("BPE", "Unigram") and not model.get("byte_fallback") and spaces
     replaced = [(one["pattern"], one["content"]) for one in normal if one["type"] == "Replace"]
     if not known or {*kinds[0]} - {"Precompiled", "Replace"} or replaced not in ([], [({"Regex": " {2,}"}, " ")]):

@@ -7,7 +7,7 @@ Offsets count bytes.  In int8 each row of a matrix has a float32 scale, at `scal
 largest number of the row is 127.  Vectors (norms, biases) are few, and always float16.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -18,6 +18,8 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 
 WebType = Literal["float16", "int8"]
+LOGITS_BIAS = "final_logits_bias"
+OF_VOCABULARY = ("shared.weight", "embed_tokens.weight", "lm_head.weight", LOGITS_BIAS)  # of each token
 
 
 @dataclass(frozen=True)
@@ -29,15 +31,20 @@ class WebWeights:
     state: dict[str, torch.Tensor]
 
 
-def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
+def web_weights(model: PreTrainedModel, dtype: WebType, kept: Sequence[int] | None = None) -> WebWeights:
     """The weights of a model whose `architecture` a browser has; tied ones occur once, and computed positions do not.
+
+    Args:
+        kept: the ids of the vocabulary that remain; None: all.
 
     Raises UserError for weights that float16 cannot hold.
     """
     if dtype not in get_args(WebType):
         raise UserError(f"weights for a browser are {' or '.join(get_args(WebType))}, not {dtype}", exit_code=2)
     buffer, tensors, state = bytearray(), list[dict[str, Any]](), dict[str, torch.Tensor]()
-    for name, weight in _kept(model):
+    for name, weight in _named(model):
+        if kept is not None and name.endswith(OF_VOCABULARY):
+            weight = weight[..., kept] if name == LOGITS_BIAS else weight[kept]
         entry, parts, values = _encoded(weight.detach().float().cpu().squeeze(0).numpy(), dtype)
         state[name] = values.view_as(weight)
         if not state[name].isfinite().all():
@@ -50,12 +57,12 @@ def web_weights(model: PreTrainedModel, dtype: WebType) -> WebWeights:
     return WebWeights({"tensors": tensors}, bytes(buffer), state)
 
 
-def _kept(model: PreTrainedModel) -> Iterator[tuple[str, torch.Tensor]]:
+def _named(model: PreTrainedModel) -> Iterator[tuple[str, torch.Tensor]]:
     for name, weight in model.named_parameters():
         if weight.requires_grad or "embed_positions" not in name:  # Marian keeps its sinusoids as a parameter
             yield name, weight
     for name, bias in model.named_buffers():
-        if name == "final_logits_bias":
+        if name == LOGITS_BIAS:
             yield name, bias  # [1,V]
 
 

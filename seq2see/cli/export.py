@@ -2,11 +2,14 @@
 
 import argparse
 import os
+import re
+import sys
 from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import LESSONS_MODEL, packaged_lessons, resolve_folder
 from seq2see.pretrained import packaged_folder
+from seq2see.settings_file import read_text
 from seq2see.translate import Translator, ctranslate2_export, transformers_export
 
 TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8", "float16")}
@@ -14,7 +17,7 @@ TYPES = {"ctranslate2": ("int8", "float32"), "transformers": (), "web": ("int8",
 
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint, or NAME.html or
-    NAME-page), `args.pair` of languages for a page."""
+    NAME-page), `args.pair` of languages and `args.vocabulary_of` for a page."""
     if args.quantization not in (None, *TYPES[args.format]):
         options = f"--quantization {args.quantization} with --format {args.format}"
         types = " or ".join(TYPES[args.format])
@@ -52,7 +55,10 @@ def write_page(args: argparse.Namespace) -> None:
     name, wanted = page_name(translator), Path(args.out) if args.out else None
     if wanted and wanted.suffix != ".html":
         make_room(wanted)
-    made = prepared(translator, args.quantization, args.pair)
+    texts = read_text(Path(args.vocabulary_of), args.vocabulary_of) if args.vocabulary_of else None
+    made = prepared(translator, args.quantization, args.pair, None if texts is None else re.split(r"[\t\n]", texts))
+    if texts is not None:
+        print(made.cut_to(), file=sys.stderr)
     has_lessons = translator.folder is not None and translator.folder == packaged_folder(LESSONS_MODEL)
     size, is_large = len(made.weights.buffer), len(made.weights.buffer) > LARGEST
     if is_large and wanted and wanted.suffix == ".html":

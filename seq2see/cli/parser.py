@@ -458,6 +458,9 @@ def add_export(verbs: Verbs) -> None:
                       " the ending .html, or a folder (NAME.html up to 25 MB, NAME-page above)")
     verb.add_argument("--pair", nargs=2, action="append", default=[], metavar=("SOURCE", "TARGET"),
                       help="web: languages of the page, once for each pair (all, up to 20)")
+    verb.add_argument("--vocabulary-of", metavar="FILE",
+                      help="web: keep only the tokens of this text, and those of single characters; lines in all"
+                           " languages of the page, in columns or not (the whole vocabulary)")
 
 
 def add_lessons(verbs: Verbs) -> None:

@@ -26,10 +26,11 @@ class Host:
                 self.wrong[name] = kind, times - 1
                 if kind == "missing":
                     return handler.send_error(404)
+                size = len((folder / name).read_bytes()) if kind == "changed" else 0
                 handler.send_response(200)
-                handler.send_header("Content-Length", "9")
+                handler.send_header("Content-Length", str(size or 9))
                 handler.end_headers()
-                handler.wfile.write(b"a pointer")
+                handler.wfile.write(bytes(size) or b"a pointer")
 
             def log_message(handler, *args):
                 pass
@@ -77,6 +78,7 @@ def test_a_part_that_fails_twice_is_tried_again(open_tab, host, kind):
 @pytest.mark.parametrize(("kind", "said"), [
     ("missing", "weights-000.bin is missing on this host (404). Upload the whole folder again."),
     ("cut", "weights-000.bin has 9 bytes on this host instead of"),
+    ("changed", "weights-000.bin is not the file that was exported. Upload the whole folder again."),
 ])
 def test_what_is_wrong_with_a_part_is_said_and_the_others_are_kept(open_tab, host, kind, said):
     host.wrong["weights-000.bin"] = kind, 3

@@ -291,7 +291,8 @@ def test_an_old_browser_is_said_in_one_line(both):
     }""")
     for _ in range(2):
         said = both.node.evaluate("old('translate', {}).catch(String)")
-        assert said == "Error: The model in this page cannot run. The page is damaged, or the browser is too old."
+        assert said == ("Error: The model in this page cannot run. The page is damaged, the browser is too old, or the"
+                        " Content-Security-Policy of the host forbids workers.")
 
 
 def test_a_long_text_is_cut_and_nothing_is_lost(both):

@@ -16,12 +16,16 @@ from node import Node
 from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.passes.forced_pass import eval_with_eager_attention, forced_pass
+from seq2see.serve.apis.inside import InsideBody
 from seq2see.tokenizer.encoding import decode_target
-from seq2see.tokenizer.tagging import bare
+from seq2see.tokenizer.tagging import bare, tagging
 from seq2see.webpage_data.architecture import architecture
-from seq2see.webpage_data.page_model import page_pairs, web_model
+from seq2see.webpage_data.page_model import page_pairs, web_model, what_runs
 from seq2see.webpage_data.page_tokenizer import page_tokenizer
 from seq2see.webpage_data.page_weights import web_weights
+from seq2see.webpage_data.vocabulary import cut as cut_to
+from seq2see.webpage_data.vocabulary import kept_ids
+from .test_in_browser import differences
 from .test_network import SETUP
 from .test_network import up_to_end as cut
 
@@ -104,10 +108,10 @@ def folders(kind, folder):
     if kind == "marian":
         folder.mkdir()
         return tiny.opus_mt(folder)
-    return {"m2m": tiny.m2m_100, "nllb": tiny.nllb, "mbart": tiny.mbart_50}[kind](folder)
+    return {"m2m": tiny.m2m_100, "nllb": tiny.nllb, "mbart": tiny.mbart_50, "bart": tiny.bart}[kind](folder)
 
 
-@pytest.mark.parametrize("kind", ["marian", "m2m", "nllb", "mbart"])
+@pytest.mark.parametrize("kind", ["marian", "m2m", "nllb", "mbart", "bart"])
 def test_ids_and_texts_are_those_of_python(kind, tmp_path):
     tokenizer = Translator.from_pretrained(folders(kind, tmp_path / kind), engine="torch").tokenizer
     draw = random.Random(1)
@@ -130,6 +134,50 @@ def test_ids_and_texts_are_those_of_python(kind, tmp_path):
         for places in ([start for start, _ in offsets[:len(ids)]], [end for _, end in offsets[:len(ids)]]):
             assert places == sorted(places) and max(places, default=0) <= len(text)
         assert all(0 <= one["start"] <= one["end"] <= len(decoded) for one in spans)
+
+
+CUT = """([manifest, data, { architecture, generation_config: generation, tokenizer: described }, texts]) => {
+  const { buffer } = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const network = new s2s_network.Network(architecture, generation, new s2s_weights.Weights(manifest, buffer));
+  const [frame] = Object.values(described.pairs), prefix = Object.values(described.tags);
+  const tokenizer = new s2s_sentencepiece.SentencePiece(described).framed(frame);
+  return texts.map((text) => {
+    const { ids } = tokenizer.encode(text), encoded = network.encode(ids), target = tokenizer.encodeTarget(text);
+    const { logits } = network.force(encoded, target), written = s2s_network.greedy(network, encoded, { prefix });
+    return [ids, target, [...logits], written.ids, tokenizer.decode(tokenizer.bare(text))];
+  });
+}"""
+
+
+@pytest.mark.parametrize("kind", ["marian", "m2m", "nllb"])
+def test_a_cut_vocabulary_has_the_ids_and_scores_of_the_whole_one(kind, tmp_path):
+    translator = Translator.from_pretrained(folders(kind, tmp_path / kind), engine="torch")
+    pair = {"marian": ("en", "fr"), "m2m": ("en", "fr"), "nllb": ("eng_Latn", "fra_Latn")}[kind]
+    texts, other = tiny.SENTENCES[2:4], tiny.SENTENCES[0]
+    model, tokenizer = translator.model, translator.tokenizer
+    model.generation_config.update(max_length=12, forced_eos_token_id=None)
+    runs = what_runs(translator, [pair])
+    kept = kept_ids(tokenizer, runs, texts)
+    weights, whole = web_weights(model, "float16", kept), web_weights(model, "float16")
+    model.load_state_dict(whole.state, strict=False)
+    with Node("network", "weights", "sentencepiece") as node:
+        found = node.evaluate(CUT, [weights.manifest, base64.b64encode(weights.buffer).decode(), cut_to(runs, kept),
+                                    [*texts, other]])
+    assert len(kept) < len(tokenizer) and len(weights.buffer) < len(whole.buffer)
+    gone, tag = sorted({*range(model.config.vocab_size)} - {*kept}), tagging(model.config, tokenizer, *pair)
+    *same, (shorter, *_, decoded) = found
+    assert len(shorter) > len(tag.encode(tokenizer, other)) and (decoded == other or kind == "marian")
+    for text, (source, target, logits, greedy, decoded) in zip(texts, same, strict=True):
+        ids, written = tag.encode(tokenizer, text), [kept[id] for id in target]
+        assert [kept[id] for id in source] == ids and (decoded == text or kind == "marian")
+        if kind == "marian":  # whose target has a model of its own
+            assert written == tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
+        with torch.no_grad():
+            output, _ = forced_pass(model, [ids], [written])
+        assert np.array(logits) == pytest.approx(output.logits[..., kept].numpy().ravel(), abs=1e-4)
+        best = model.generate(torch.tensor([ids]), do_sample=False, num_beams=1, suppress_tokens=gone,
+                              forced_bos_token_id=tag.first)[0, 1:].tolist()
+        assert [kept[id] for id in greedy] == best
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +209,16 @@ def test_views_are_those_of_python(page, view):
         one = maps[view]
         values = np.frombuffer(base64.b64decode(one["data"]), one["dtype"]).reshape(one["shape"]).astype(float)
         assert values == pytest.approx(trace.maps(kind, view), rel=2e-3, abs=2e-3), kind
+
+
+@pytest.mark.parametrize("step", [0, 4])
+def test_the_machine_with_norms_after_the_sum_is_that_of_python(page, step):
+    translator, ask = page
+    [trace] = ask("look", text=tiny.SENTENCES[0], maps=[])["traces"]
+    about = {"tool": "machine", "step": step, "text": tiny.SENTENCES[0], "translation": trace["target_text"],
+             "head_seconds": 600}
+    theirs = json.loads(json.dumps(InsideBody(question=about).question.answer(translator)))
+    assert [*differences(theirs, ask("inside", question=about))] == []
 
 
 def test_heads_go_off_on_demand_and_the_lab_answers(page):

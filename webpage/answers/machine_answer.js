@@ -4,8 +4,8 @@
 //     const answer = await machineOf(forced, step, pause, seconds)    /v1/inside has its fields
 //
 // The last state is a sum: the embedding, and what each block added.  So with the last norm frozen the logit is the sum
-// of what they add along one direction [D], the output weights carried back through that norm (direct attribution).  A
-// head's part splits by the positions that it mixes.  What cross-attention takes from a source position is a state of
+// of what they add along one direction [D], the output weights carried back through that norm (direct attribution).
+// Where a norm stands after each block, as in Marian, every norm from a block on is frozen.  A head's part splits by the positions that it mixes.  What cross-attention takes from a source position is a state of
 // the encoder, again a sum, of which the parts are found in the same way: attention and norms are frozen.
 //
 // `without` is an effect instead: the margin when a head, or a feed-forward block of the decoder, gives its mean.
@@ -14,7 +14,7 @@
 import { RULES } from "../data.js";
 import { allHeads, isSameWord, secondsOf } from "./evidence.js";
 import { bestOf, chancesOf, logChance } from "./probabilities.js";
-import { feedForwardOff, headsOff, logSum, momentsOf, recorder, together } from "../model/network.js";
+import { feedForwardOff, headsOff, linear, logSum, momentsOf, recorder, together } from "../model/network.js";
 import { project } from "./lab_answers.js";
 import { labels, specialLabel } from "./trace_record.js";
 import { attentionOf, layersOf } from "./views.js";
@@ -53,9 +53,8 @@ function check({ network, ids }, step) {
     if (count > MOST_LAYERS) throw new Error(`the ${stack} has ${count} layers: the whole machine is shown of models`
       + ` with up to ${MOST_LAYERS}; look at single heads and layers instead`);
   }
-  const { decoder: { layer_norm: isPreNorm, embedding_norm: isNormed } } = network;
-  if (!isPreNorm || isNormed) throw new Error("In this page the whole machine is shown of models with a norm before each"
-    + " block. Open this model with seq2see serve.");
+  if (network.decoder.embedding_norm) throw new Error("In this page the whole machine is shown of models without a norm"
+    + " after the embedding. Open this model with seq2see serve.");
 }
 
 // --- tokens and their output weights
@@ -121,29 +120,63 @@ function beforeNorm({ weight }, x, r, direction) {
   return scaled.map((one) => one - mean);
 }
 
-// Before the decoder's last norm, at a step of a pass.
-const lastDirection = ({ decoder: { layer_norm: norm } }, seen, step, { weight }) =>
-  beforeNorm(norm, seen.streams["decoder.layer_norm"][0], step, weight);
+// The blocks of a stack: { name, norm, sum [R,D] }, with the norm after their sum where there is one.
+function blocksOf(network, seen, stack) {
+  const attention = stack === "encoder" ? { encoder: "self_attn" } : { decoder: "self_attn", cross: "encoder_attn" };
+  return network[stack].layers.flatMap((block, layer) => {
+    const summed = (part, norm, output) => block.isFirst ? {}
+      : { norm: block[norm], sum: output().map((one, i) => one + seen.streams[`${block.name}.${part}`][0][i]) };
+    const attended = Object.entries(attention).map(([kind, part]) => ({ name: `${kind}.${layer}`,
+      ...summed(part, `${part}_layer_norm`, () => {
+        const { mixed, T } = layersOf(seen, kind)[layer];
+        return linear(attentionOf(network, kind, layer).out_proj, mixed, T);
+      }) }));
+    const output = () => seen.neurons[`${block.name}.fc2`][0].output;
+    return [...attended, { name: `fed.${layer}`, ...summed("fc1", "final_layer_norm", output) }];
+  });
+}
+
+// Along which direction what each block adds to a row counts, where the last state does along this one; `first` is that
+// of the embedding, and `constant` what the norms' biases add.
+function carriedBack({ layer_norm: last }, stack, seen, blocks, row, direction) {
+  const along = {};
+  let constant = 0;
+  const carry = (norm, x) => {
+    constant += dot(norm.bias, direction);
+    direction = beforeNorm(norm, x, row, direction);
+  };
+  if (last) carry(last, seen.streams[`${stack}.layer_norm`][0]);
+  for (const { name, norm, sum: x } of blocks.toReversed()) {
+    if (norm) carry(norm, x);
+    along[name] = direction;
+  }
+  return { along, first: direction, constant };
+}
+
+const decoderBack = (network, seen, step, { weight }) =>
+  carriedBack(network.decoder, "decoder", seen, blocksOf(network, seen, "decoder"), step, weight);
 
 // --- the parts of a logit
 
 // Of what these output weights make of the last state; with `isWhole` also the activations of all neurons.
 function partsOf(forced, step, output, isWhole = false) {
-  const { network, seen } = forced, { decoder, D } = network, u = lastDirection(network, seen, step, output);
+  const { network, seen } = forced, { decoder, D } = network;
+  const { along, first: u, constant } = decoderBack(network, seen, step, output);
   const position = dot(network.position("decoder", step), u), [first] = seen.streams["decoder.layers.0.self_attn"];
   const outputs = (kind) => decoder.layers.map((_, layer) => attentionOf(network, kind, layer).out_proj);
   const from = (kind) => outputs(kind).map((one, layer) =>
-    mixedFrom(layersOf(seen, kind)[layer], step, before(one, u)));
-  const [own, across] = ["decoder", "cross"].map((kind) => outputs(kind).map((one) => dot(one.bias, u)));
-  const fed = feedForwardParts(network, seen, step, u);
+    mixedFrom(layersOf(seen, kind)[layer], step, before(one, along[`${kind}.${layer}`])));
+  const [own, across] = ["decoder", "cross"].map((kind) =>
+    outputs(kind).map((one, layer) => dot(one.bias, along[`${kind}.${layer}`])));
+  const fed = feedForwardParts(network, seen, step, along);
   return {
     embedding: dot(first, u, D, step * D) - position, position,
-    constant: dot(decoder.layer_norm.bias, output.weight) + output.bias,
+    constant: constant + output.bias,
     decoder: from("decoder").map((heads) => heads.map((one) => one.slice(0, step + 1))), cross: from("cross"),
     bias: own.map((one, layer) => [one, across[layer]]),
     feed_forward: fed.map(({ part }) => part),
     neurons: fed.map((one, layer) => neuronsOf(forced, decoder.layers[layer], one, isWhole)),
-    encoder: encoderParts(forced, step, u),
+    encoder: encoderParts(forced, step, along),
   };
 }
 
@@ -158,56 +191,67 @@ function fedBy({ fc2, name }, seen, row, u) {
   const adds = before(fc2, u).map((counts, n) => counts * inner[n]), bias = dot(fc2.bias, u);
   return { inner, adds, bias, part: sum(adds) + bias };
 }
-const feedForwardParts = ({ decoder }, seen, step, u) => decoder.layers.map((layer) => fedBy(layer, seen, step, u));
+const feedForwardParts = ({ decoder }, seen, step, along) =>
+  decoder.layers.map((layer) => fedBy(layer, seen, step, along[`fed.${layer.layer}`]));
 
 // The neurons of a feed-forward block that add most.
 function neuronsOf({ network, tokenizer }, layer, { inner, adds, bias }, isWhole) {
   const list = bestOf(adds, NEURONS).map((number) => ({ number, activation: inner[number], adds: adds[number],
-    raises: raisedBy(network, tokenizer, layer, number) }));
-  const activations = isWhole ? bestOf(inner, CELLS).sort((a, b) => a - b).map((number) => inner[number]) : null;
+    raises: raisedBy(network, tokenizer, layer, number, inner[number] < 0 ? -1 : 1) }));
+  const activations = isWhole ? bestOf(inner.map(Math.abs), CELLS).sort((a, b) => a - b).map((number) => inner[number]) : null;
   return { active: inner.filter((one) => one > 0).length, count: inner.length, bias, list, activations };
 }
 
 // The tokens whose logits what a neuron writes raises most, each text once.
-function raisedBy({ decoder, lm_head: head, D, V }, tokenizer, { fc2 }, number) {
-  const column = each(D, (i) => fc2.weight[i * fc2.inputs + number]), mean = meanOf(column);
-  const written = column.map((one, i) => (one - mean) * decoder.layer_norm.weight[i]);
-  const scores = each(V, (id) => tokenizer.special.has(id) ? -Infinity : dot(head.weight, written, D, id * D));
+function raisedBy({ decoder, lm_head: head, D, V }, tokenizer, { fc2, layer }, number, sign) {
+  const column = each(D, (i) => sign * fc2.weight[i * fc2.inputs + number]);
+  const written = normsAfter(decoder, layer).reduce((x, { weight }) => {
+    const mean = meanOf(x);
+    return x.map((one, i) => (one - mean) * weight[i]);
+  }, column);
+  const scores = each(V, (id) => tokenizer.special.has(id) || id === tokenizer.unknown ? -Infinity : dot(head.weight, written, D, id * D));
   const texts = bestOf(scores, 4 * NEURONS).map((id) => textOf(tokenizer, id));  // il, Il and a space before each
   return [...new Set(texts)].slice(0, NEURONS);
 }
 
+// The norms through which goes what a feed-forward block writes.
+function normsAfter({ layers, layer_norm: last }, layer) {
+  if (last) return [last];
+  return [layers[layer].final_layer_norm, ...layers.slice(layer + 1).flatMap((one) =>
+    [one.self_attn_layer_norm, one.encoder_attn_layer_norm, one.final_layer_norm])];
+}
+
 // --- the encoder's: of what cross-attention adds from each source position, what put it there
 
-function encoderParts({ network, seen, tokens: { source } }, step, u) {
-  const { encoder: { layers, layer_norm: norm }, D } = network, S = source.length;
-  const { counts, bias } = readAlong(network, seen, step, u);
-  const states = each(S, (s) => beforeNorm(norm, seen.streams["encoder.layer_norm"][0], s, counts[s]));
+function encoderParts({ network, seen, tokens: { source } }, step, across) {
+  const { encoder, D } = network, { layers } = encoder, S = source.length, blocks = blocksOf(network, seen, "encoder");
+  const { counts, bias } = readAlong(network, seen, step, across);
+  const states = each(S, (s) => carriedBack(encoder, "encoder", seen, blocks, s, counts[s]));
   const attended = layers.map(({ self_attn: { out_proj } }, layer) => {
     const parts = layersOf(seen, "encoder")[layer];
-    return states.map((direction, s) => mixedFrom(parts, s, before(out_proj, direction)));  // [S][H][C]
+    return states.map(({ along }, s) => mixedFrom(parts, s, before(out_proj, along[`encoder.${layer}`])));  // [S][H][C]
   });
-  const fed = layers.map((layer) => states.map((direction, s) => fedBy(layer, seen, s, direction)));
+  const fed = layers.map((block, layer) => states.map(({ along }, s) => fedBy(block, seen, s, along[`fed.${layer}`])));
   const summed = (heads) => each(S, (c) => sum(heads.map((one) => one[c])));
   return {
-    start: states.map((direction, s) => dot(seen.streams["encoder.layers.0.self_attn"][0], direction, D, s * D)),
+    start: states.map(({ first }, s) => dot(seen.streams["encoder.layers.0.self_attn"][0], first, D, s * D)),
     attention: S <= MOST_ROWS ? attended.map((rows) => rows.map(summed)) : null,
     attention_rows: attended.map((rows) => rows.map((heads) => sum(heads.map(sum)))),
     heads: attended.map((rows) => rows[0].map((_, h) => sum(rows.map((heads) => sum(heads[h]))))),
     feed_forward: fed.map((rows) => rows.map(({ part }) => part)),
-    constant: states.map((direction, s) => bias[s] + dot(norm.bias, counts[s])
-      + sum(layers.map(({ self_attn }) => dot(self_attn.out_proj.bias, direction)))),
+    constant: states.map(({ along, constant }, s) => bias[s] + constant
+      + sum(layers.map(({ self_attn }, layer) => dot(self_attn.out_proj.bias, along[`encoder.${layer}`])))),
     neurons: fed.map((rows) => writers(rows, labels(source))),
   };
 }
 
 // Along which direction [D] the state of each source position counts, through the values of cross-attention; and what
 // the biases of these add.
-function readAlong(network, seen, step, u) {
+function readAlong(network, seen, step, across) {
   const parts = layersOf(seen, "cross"), [{ S, D, E, H, T }] = parts;
   const counts = each(S, () => new Float64Array(D)), bias = new Float64Array(S);
   parts.forEach(({ weight }, layer) => {
-    const { out_proj, v_proj } = attentionOf(network, "cross", layer), mixed = before(out_proj, u);
+    const { out_proj, v_proj } = attentionOf(network, "cross", layer), mixed = before(out_proj, across[`cross.${layer}`]);
     for (let h = 0; h < H; h++) {
       const own = mixed.map((one, i) => Math.floor(i / E) === h ? one : 0), read = before(v_proj, own);
       const fixed = dot(v_proj.bias, own);
@@ -308,8 +352,8 @@ class Effects {
     if (found.margin >= margin) return null;
     const { forced: { network } } = this, seen = recorder(), first = kind === "encoder" ? 0 : layer;
     this.without(found, seen.hooks);
-    const u = lastDirection(network, seen, step, over);
-    const after = feedForwardParts(network, seen, step, u).map(({ part }) => part);
+    const { along } = decoderBack(network, seen, step, over);
+    const after = feedForwardParts(network, seen, step, along).map(({ part }) => part);
     const change = (block) => Math.abs(after[block] - before[block]), later = [...after.keys()].slice(first);
     const block = later.reduce((best, one) => change(one) > change(best) ? one : best);
     if (change(block) < LEAST_CHANGE) return null;

@@ -29,7 +29,8 @@ export function inWorker(script, start, moved = []) {
     if (error) failed?.(new Error(error)); else done?.(result);
   };
   worker.onerror = () => {
-    stopped = new Error("The model in this page cannot run. The page is damaged, or the browser is too old.");
+    stopped = new Error("The model in this page cannot run. The page is damaged, the browser"
+      + " is too old, or the Content-Security-Policy of the host forbids workers.");
     waiting.forEach(({ failed }) => failed(stopped));
   };
   worker.postMessage({ start }, moved);

@@ -1,4 +1,4 @@
-// The model of a page that lies in a folder of a static host (`webpage_data/page_folder.py`), in files of some megabytes:
+// The model of a page that lies in a folder of a static host (`webpage_data/one_file.py`), in files of some megabytes:
 // read with a progress bar, kept by the browser for the next visit, and tried again where one fails.
 
 import { html, paint } from "../common/markup.js";
@@ -49,7 +49,7 @@ async function readPart(file, store) {
 }
 
 async function fetched(file, store) {
-  const address = addressOf(file), { name, bytes: expected } = file;
+  const address = addressOf(file), { name, bytes: expected, checksum } = file;
   if (location.protocol === "file:")
     throw new Error("The model lies in files, which a page from the disk may not read. Run python -m http.server in its folder.");
   const answer = await fetch(address).catch(() => { throw new Error(`${name} did not arrive. Check the connection.`); });
@@ -57,8 +57,15 @@ async function fetched(file, store) {
   const bytes = new Uint8Array(await answer.arrayBuffer().catch(() => { throw new Error(`${name} broke off.`); }));
   if (bytes.length !== expected) throw new Error(`${name} has ${count(bytes.length)} bytes on this host instead of`
     + ` ${count(expected)}. Upload it again, as a binary file.`);
+  if (isSecureContext && await checksumOf(bytes) !== checksum) throw new Error(`${name} is not the file that was exported. Upload the whole folder again.`);
   await store?.put(address, new Response(bytes)).catch(() => {});  // without room it is read again at the next visit
   return bytes;
+}
+
+// The first 8 bytes of its SHA-256.
+async function checksumOf(bytes) {
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).slice(0, 8);
+  return Array.from(sum, (one) => one.toString(16).padStart(2, "0")).join("");
 }
 
 // How far it is, at the bottom of the page.

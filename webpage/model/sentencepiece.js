@@ -1,6 +1,7 @@
 // Text to tokens and back as SentencePiece has it (Kudo and Richardson 2018), for Marian, M2M-100, NLLB and mBART: a
-// normaliser, and Unigram or byte-pair encoding.  The ids are Python's.  Some of those models come with SentencePiece's
-// own files, others with a tokenizer.json; where that makes a difference, `webpage_data/page_tokenizer.py` says which.
+// normaliser, and Unigram or byte-pair encoding; and BART's byte-pair encoding of bytes (Radford et al. 2019).  The ids
+// are Python's.  Some of those models come with SentencePiece's own files, others with a tokenizer.json; where that
+// makes a difference, `webpage_data/page_tokenizer.py` says which.
 //
 //     const tokenizer = new SentencePiece(description).framed({ before, after })     ids around a source: tags, </s>
 //     const { ids, offsets } = tokenizer.encode(text)       a source; offsets count code points, and are [0, 0] of tags
@@ -11,6 +12,7 @@ import { printable, wellFormed } from "./tokenizer.js";
 
 const SPACE = "▁", UNKNOWN = 10;  // what an unknown character is below the lowest score
 const CODE = /^>>[^]*?<</;  // Marian's tag before a source
+const BYTE_WORDS = /'(?:[stmd]|re|ve|ll)| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
 const cutter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 export class SentencePiece {
@@ -18,7 +20,8 @@ export class SentencePiece {
     const maps = charsmaps.map((one) => new CharacterMap(one)), pieces = (one) => new Pieces(one, maps, { tokens, unknown });
     this.source = pieces(source);
     this.target = target ? pieces(target) : this.source;
-    Object.assign(this, { tokens, unknown, end, hasCodes, trims, special: new Set(special), tags });
+    const isOfBytes = source.spaces === "bytes", edge = isOfBytes ? /^/ : trims ? /^\s*/ : /^ ?/;
+    Object.assign(this, { tokens, unknown, end, hasCodes, trims, isOfBytes, edge, special: new Set(special), tags });
     this.vocabulary = new Map(tokens.map((token, id) => [token, id]));
     this.frame = { before: [], after: [end] };
   }
@@ -43,21 +46,24 @@ export class SentencePiece {
     return code ? [{ id: idOf(code), start: 0, end: shift }, ...found] : found;
   }
 
-  // The text of each token; of special and unknown ones none.
+  // The text of each token; of special and unknown ones none.  A character of several tokens is the last one's.
   texts(ids) {
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true }), last = ids.findLastIndex((id) => !this.special.has(id));
+    if (this.isOfBytes) return ids.map((id, k) => this.special.has(id) ? ""
+      : decoder.decode(Uint8Array.from(this.tokens[id], (letter) => BYTES.get(letter)), { stream: k < last }));
     return ids.map((id) => this.special.has(id) || id === this.unknown ? "" : this.tokens[id].replaceAll(SPACE, " "));
   }
 
   decode(ids) {
     const text = this.texts(ids).join("");
-    return this.trims ? text.trim() : text.replace(/^ /, "");
+    return this.trims ? text.trim() : text.replace(this.edge, "");
   }
 
   // The characters [start, end] of each token of a text; null for a special one.
   places(ids, text) {
-    const own = this.encode(text), texts = this.texts(ids), whole = texts.join(""), [lead] = /^\s*/.exec(whole);
+    const own = this.encode(text), texts = this.texts(ids), whole = texts.join(""), [lead] = this.edge.exec(whole);
     const size = [...text].length, within = (at) => Math.min(Math.max(0, at), size), isOwn = own.ids.join() === ids.join();
-    let at = -(this.trims ? lead.length : lead.slice(0, 1).length);
+    let at = -lead.length;
     return ids.map((id, k) => {
       const start = at;
       at += [...texts[k]].length;
@@ -72,7 +78,7 @@ export class SentencePiece {
 // From text to the names of tokens: { token, start, end }.
 class Pieces {
   // `spaces` are { collapses, prefix } in SentencePiece's own files; in a tokenizer.json "kept", "runs" where a run of
-  // them is one, or "words" where white space only separates.
+  // them is one, "words" where white space only separates, or "bytes" where a space is a byte like others.
   constructor({ is_unigram: isUnigram, scores, merges, charsmap, spaces }, charsmaps, { tokens, unknown }) {
     Object.assign(this, { isUnigram, spaces, unknownToken: tokens[unknown], isOwn: typeof spaces === "object", map: charsmaps[charsmap] });
     this.round = this.isOwn ? Math.fround : (score) => score;  // SentencePiece adds in float32
@@ -84,6 +90,7 @@ class Pieces {
   }
 
   cut(text) {
+    if (this.spaces === "bytes") return bytewise(text).flatMap((word) => this.merged(word));
     const words = this.isOwn ? [this.spaced(this.replaced(text))] : this.words(this.normalised(text));
     return words.flatMap((word) => this.isUnigram ? joined(this.likeliest(word))
       : cutBeforeSpaces(word).flatMap((part) => joined(this.merged(part))));
@@ -203,6 +210,21 @@ function cutBeforeSpaces(characters) {
     if (one.text === SPACE || !parts.length) parts.push([one]); else parts.at(-1).push(one);
   }
   return parts;
+}
+
+// Each byte as a printable character, as GPT-2 has them: itself, or one from 256 on.
+const BYTES = new Map();
+for (let byte = 0, next = 256; byte < 256; byte++)
+  BYTES.set(String.fromCodePoint(/[!-~¡-¬®-ÿ]/.test(String.fromCodePoint(byte)) ? byte : next++), byte);
+const LETTERS = [...BYTES.keys()];  // by byte
+
+// Words of such bytes, each with the place of its character.
+function bytewise(text) {
+  let at = 0;
+  return [...text.matchAll(BYTE_WORDS)].map(([word]) => [...word].flatMap((character) => {
+    const start = at++;
+    return Array.from(new TextEncoder().encode(character), (byte) => ({ text: LETTERS[byte], start, end: at }));
+  }));
 }
 
 const bytesOf = (text) => {

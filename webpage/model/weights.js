@@ -30,10 +30,12 @@ export class Weights {
   }
 }
 
-// `numbers` [O,I] are the weights, or integers to be multiplied by the `scales` [O] of their rows.
+// `numbers` [O,I] are the weights, or integers to be multiplied by the `scales` [O] of their rows; `fours` are these
+// integers as numbers of 32 bits, of four each, the first in the lowest bits.
 class Matrix {
   constructor({ shape: [outputs, inputs], numbers, scales = null }, bias = new Float32Array(outputs)) {
-    Object.assign(this, { outputs, inputs, numbers, scales, bias });
+    const fours = scales && inputs % 4 === 0 ? new Int32Array(numbers.buffer, numbers.byteOffset, numbers.length / 4) : null;
+    Object.assign(this, { outputs, inputs, numbers, fours, scales, bias });
   }
 
   row(o) {
