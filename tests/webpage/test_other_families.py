@@ -98,7 +98,7 @@ def test_searches_find_the_same(network, beams, options):
     given = {"max_length": 16, "num_beams": beams} | options
     if beams == 1:
         given = {name: value for name, value in given.items() if name not in ("length_penalty", "early_stopping")}
-    sources = drawn(8)
+    sources = drawn(4)
     found = node.evaluate(SEARCH, [sources, beams, given])
     for source, ids in zip(sources, found, strict=True):
         assert ids == cut(model.generate(torch.tensor([source]), do_sample=False, **given)[0, 1:].tolist())
