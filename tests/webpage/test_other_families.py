@@ -240,6 +240,13 @@ def test_a_model_of_many_languages_has_the_pairs_that_are_named(tmp_path, capsys
     assert page_pairs(translator, [("eng_Latn", "fra_Latn")]) == [("eng_Latn", "fra_Latn")]
     assert main(["export", str(tmp_path / "nllb"), "--format", "web"]) == 2
     assert "choose them with --pair, such as --pair " in capsys.readouterr().err
+    (tmp_path / "pairs.tsv").write_text("\t".join(tiny.SENTENCES[2:4]), "utf-8")
+    (tmp_path / "none.txt").write_text("\n", "utf-8")
+    named = ["export", str(tmp_path / "nllb"), "--format", "web", "--pair", "eng_Latn", "fra_Latn", "--vocabulary-of"]
+    assert main([*named, str(tmp_path / "pairs.tsv"), "--out", str(tmp_path / "page.html")]) == 0
+    assert "vocabulary: 3" in (said := capsys.readouterr().err) and " MB instead of " in said
+    assert main([*named, str(tmp_path / "none.txt")]) == 2
+    assert "--vocabulary-of has no text: give lines" in capsys.readouterr().err
     tokenizer = page_tokenizer(translator.tokenizer, translator.config, [("eng_Latn", "fra_Latn")])
     name = tokenizer["tokens"].__getitem__
     assert [*map(name, tokenizer["pairs"]["eng_Latn-fra_Latn"]["before"])] == ["eng_Latn"]
