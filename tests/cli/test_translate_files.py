@@ -113,6 +113,7 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
 
 @pytest.mark.parametrize(("words", "code", "said"), [
     ("none.txt", 1, "No such file or directory: none.txt"),
+    ("model.safetensors", 1, "model.safetensors is a file of a model: give its folder, ."),
     ("a.xyz", 1, "a.xyz: files of this format cannot be translated; expected one of txt"),
     ("folder", 1, "folder is a folder, but not a model: it has no config.json"),
     ("a.txt -o a.txt", 2, "the translation of a.txt would overwrite a.txt: give another -o"),
