@@ -151,7 +151,8 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, cop
         (tmp_path / folder).mkdir(parents=True)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "dangling").symlink_to("none/b.txt")
-    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt", "a.docx"):
+    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt", "a.docx",
+                 "model.safetensors"):
         (tmp_path / name).write_text("The cat.\n")
     for name in ("latin.txt", "latin.note"):
         (tmp_path / name).write_bytes(b"The cat.\nl\xe9\n")
