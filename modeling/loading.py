@@ -5,13 +5,16 @@ page of traceback.  `load_checkpoint` rejects weights that are missing or not fi
 memory.  Its error is one line that names the file and the tensor.
 """
 
+import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from zipfile import is_zipfile
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
+from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedConfig, PreTrainedModel
 from transformers.initialization import no_init_weights
 from transformers.utils import logging
@@ -22,6 +25,7 @@ from seq2see.folders import check_folder, weight_files
 from seq2see.folders import resolve_folder as resolve_folder
 from seq2see.memory import check_memory
 
+_LAYER = re.compile(r"(.*?\.)\d+\.")
 LARGEST = 1e12  # larger weights come from flipped bits, not from training: their squares overflow
 
 
@@ -43,6 +47,9 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     check_folder(folder)
     config = load_config(folder, trust_remote_code=trust_remote_code)
     weights = weight_files(folder)
+    if quantised := getattr(config, "quantization_config", None):
+        raise UserError(f"the weights in {folder} are quantised ({_method(quantised)}), which Seq2See does not read: use"
+                        " the model that they were made from")
     try:
         with _transformers_quiet():
             described = _described(folder, config, trust_remote_code=trust_remote_code)
@@ -61,6 +68,7 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     except UserError:
         raise
     except Exception as error:  # transformers may raise anything for a damaged or foreign folder
+        _refuse_shapes(folder, weights, described)
         raise UserError(
             f"the model in {folder} cannot be loaded from {weights[0].name}, possibly incomplete: {_first_line(error)}"
         ) from error
@@ -70,6 +78,7 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     _refuse(folder, "tensors are missing", report["missing_keys"])
     _refuse(folder, "tensors have the wrong shape", (f"{name} (expected {list(wanted)}, got {list(stored)})"
                                                      for name, stored, wanted in report["mismatched_keys"]))
+    _refuse(folder, "config.json has fewer layers than the weights", _of_more_layers(report["unexpected_keys"], model))
     wild = (name for name, tensor in model.state_dict().items() if not (tensor.abs() < LARGEST).all())
     _refuse(folder, f"tensors hold NaN, infinity or numbers beyond {LARGEST:g}", wild)
     model.eval()
@@ -90,6 +99,31 @@ def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: boo
     except Exception as error:  # each model has its own conditions
         raise UserError(f"{folder / 'config.json'} describes no working model: {_first_line(error)}") from error
     return described
+
+
+def _refuse_shapes(folder: Path, weights: Iterable[Path], described: PreTrainedModel) -> None:
+    """Raises UserError for tensors of another shape than in the config, where loading them failed before that was seen.
+    """
+    expected, wrong = described.state_dict(), []
+    for path in weights:
+        with suppress(Exception):  # not readable: reported by the caller
+            stored = load_file(path) if path.suffix == ".safetensors" else torch.load(path, "meta", weights_only=True)
+            wrong += [f"{name} (expected {[*expected[name].shape]}, got {[*tensor.shape]})"
+                      for name, tensor in stored.items() if name in expected and tensor.shape != expected[name].shape]
+    _refuse(folder, "tensors have the wrong shape", wrong)
+
+
+def _of_more_layers(names: Iterable[str], model: PreTrainedModel) -> Iterator[str]:
+    """The tensors of layers that the model does not have, unlike tensors that older versions had in a layer."""
+    known = {found[0] for name in model.state_dict() if (found := _LAYER.match(name))}
+    stacks = {re.sub(r"\d+\.$", "", layer) for layer in known}
+    for name in names:
+        if (found := _LAYER.match(name)) and found[0] not in known and found[1] in stacks:
+            yield name
+
+
+def _method(quantised: Any) -> str:
+    return str(quantised.get("quant_method") if isinstance(quantised, dict) else quantised.quant_method)
 
 
 def _read_whole(weights: Iterable[Path]) -> int:
@@ -132,10 +166,13 @@ def load_config(folder: Path, *, trust_remote_code: bool = False) -> PreTrainedC
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)
     except Exception as error:  # each model type raises its own errors
-        raise UserError(f"{path}: {_first_line(error, last=isinstance(error, StrictDataclassError))}") from error
+        own = "" if trust_remote_code or "auto_map" not in path.read_text("utf-8") else (
+            "; its folder has code of its own, which --trust-remote-code runs")
+        raise UserError(f"{path}: {_first_line(error, last=isinstance(error, StrictDataclassError))}{own}") from error
     known = trust_remote_code or type(config) in AutoModelForSeq2SeqLM._model_mapping
     if not (config.is_encoder_decoder and known):
-        raise UserError(f"{path}: {config.model_type} is not an encoder-decoder of text; expected one, such as Seq2See,"
+        kind = next(iter(config.architectures or ()), config.model_type)
+        raise UserError(f"{path}: {kind} is not an encoder-decoder of text; expected one, such as Seq2See,"
                         " Marian, BART or T5")
     config.transformers_weights = None  # the weights that are loaded are those that `weight_files` names
     return config

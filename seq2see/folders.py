@@ -28,6 +28,8 @@ P.from_pretrained({adapter!r}).merge_and_unload().save_pretrained({out!r}); \
 T.from_pretrained({tokenizer!r}).save_pretrained({out!r})"""
 POINTER, MOST_POINTER = b"version https://git-lfs", 1024  # how a pointer of Git LFS begins, and its most bytes
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in the order in which transformers looks for them
+_OTHER_WEIGHTS = ("*.h5", "*.msgpack", "*.onnx", "*.gguf", "*.npz")  # TensorFlow's, Flax's and so on
+_NEVER_EMPTY = (".safetensors", ".bin", ".model", ".spm")
 
 
 def packaged_lessons() -> bytes:
@@ -134,6 +136,8 @@ def check_folder(folder: Path) -> dict[str, Any]:
         raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
     for pointer in filter(_is_pointer, sorted(folder.iterdir())):
         raise UserError(f"{pointer} is a Git LFS pointer, not the file itself: run git lfs pull in {folder}")
+    for empty in sorted(one for one in folder.iterdir() if one.suffix in _NEVER_EMPTY and not one.stat().st_size):
+        raise UserError(f"{empty} is empty: copy it again")
     config = read_json(path)
     if not isinstance(config.get("model_type"), str):
         raise UserError(f"{path} has no model_type: expected the config of a transformers model")
@@ -161,15 +165,25 @@ def newest_model(run: Path) -> Path | None:
 
 
 def why_no_model(folder: Path) -> str | None:
-    """A message about a folder that is no whole model, but an adapter, an export or an interrupted training, and the
-    command that opens or merges it; None for any other folder."""
+    """A message about a folder that is no whole model, but an adapter, an export, weights alone or an interrupted
+    training, and the command that opens or merges it; None for any other folder."""
     if (folder / _ADAPTER).exists():
         return _of_adapter(folder)
     if (folder / "model.bin").is_file() and any(folder.glob("*vocabulary.*")):
         whole = folder.parent if (folder.parent / "config.json").is_file() else "MODEL"
         return (f"{folder} is a model in CTranslate2's format, without the files that Seq2See needs: open the model"
                 f" that it was made from, seq2see translate {whole}")
-    return unfinished(folder)
+    if reason := unfinished(folder):
+        return reason
+    weights = _named(folder, "*.safetensors", "pytorch_model*.bin", *_OTHER_WEIGHTS)
+    if weights and not (folder / "config.json").exists():
+        return (f"{folder} has weights ({weights[0]}) but no config.json: copy the other files of the model too; Seq2See"
+                " reads models of transformers")
+    return None
+
+
+def _named(folder: Path, *patterns: str) -> list[str]:
+    return sorted(path.name for pattern in patterns for path in folder.glob(pattern))
 
 
 def _of_adapter(folder: Path) -> str:
@@ -226,4 +240,9 @@ def weight_files(folder: Path) -> list[Path]:
                 if not shard.is_file():
                     raise UserError(f"{shard} is missing: the checkpoint is incomplete; copy it again")
             return found
-    raise UserError(f"{folder} has no weights: expected {' or '.join(_WEIGHTS)}")
+    if parts := _named(folder, "*-of-*.safetensors", "*-of-*.bin"):
+        index = f"{re.sub('-[0-9]+-of-[0-9]+', '', parts[0])}.index.json"
+        raise UserError(f"{folder} has parts of the weights ({parts[0]}) but no {index}: copy it too")
+    others = _named(folder, *_OTHER_WEIGHTS)
+    raise UserError(f"{folder} has no weights: expected {' or '.join(_WEIGHTS)}"
+                    + (f", and {others[0]} is of another format: copy one of these" if others else ""))

@@ -78,8 +78,8 @@ def tagging(config: Any, tokenizer: PreTrainedTokenizerBase, source: str, target
 
     For a language without a tag, the tokenizer's own setting stays.
     """
-    tags = _tags(tokenizer)
-    own = {id: tags.beside.get(source, id) for id in tags.beside.values()}
+    tags, beside = _tags(tokenizer), _beside(config, tokenizer)
+    own = {id: beside.get(source, id) for id in tags.beside.values()}
     before, after = (tuple(own.get(id, id) for id in ids) for ids in tags.frame)
     tag = tags.before(config).get(target)
     if tag is not None:
@@ -150,13 +150,14 @@ def language_pairs(config: Any, tokenizer: PreTrainedTokenizerBase) -> LanguageP
     if before := tuple(tags.before(config)):
         return LanguagePairs((((source,) if source else before, _begun(before, target)),),
                              default=target in before or len(before) == 1)
-    if not tags.beside:
+    beside = _beside(config, tokenizer)
+    if not beside:
         return LanguagePairs.of([(source, target)] if source and target else [])
-    target, targets = kept.get("tgt_lang"), [*tags.beside]
+    target, targets = kept.get("tgt_lang"), [*beside]
     if type(tokenizer).__name__ in STARTS_FROM_TAG:
         start = getattr(config, "decoder_start_token_id", None)
-        targets = [code for code, id in tags.beside.items() if id == start] or targets
-    return LanguagePairs(((_begun(tags.beside, tokenizer.src_lang), _begun(targets, target)),),
+        targets = [code for code, id in beside.items() if id == start] or targets
+    return LanguagePairs(((_begun(beside, tokenizer.src_lang), _begun(targets, target)),),
                          default=target in targets or len(targets) == 1)
 
 
@@ -174,6 +175,16 @@ def _tasks(config: Any) -> dict[tuple[str, str], str]:
     tasks = getattr(config, "task_specific_params", None) or {}
     return {(found[1], found[2]): task["prefix"] for name, task in tasks.items()
             if (found := TASK.fullmatch(name)) and isinstance(task, dict) and task.get("prefix")}
+
+
+def _beside(config: Any, tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The tags beside a source that the model has: classes of transformers add their languages to any vocabulary.
+
+    One tag alone, which a cut vocabulary may keep, names no pair.
+    """
+    rows, tags = getattr(config, "vocab_size", None), _tags(tokenizer).beside
+    known = {code: id for code, id in tags.items() if rows is None or id < rows}
+    return known if len(known) > 1 else {}
 
 
 def _tags(tokenizer: PreTrainedTokenizerBase) -> _Tags:

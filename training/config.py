@@ -21,7 +21,7 @@ from seq2see.folders import RUNS
 from seq2see.settings_file import override, read_settings, wrong
 from seq2see.validation import STRICT, checked
 from .header import languages_of
-from .origin import first_pair
+from .origin import first_pair, tag_codes
 
 BUILT_IN = ("storybook", "phrasebook")  # corpora of the package, as data.path
 EXPECTED = "sections such as data: and training:"
@@ -295,7 +295,8 @@ def _with_languages(tree: dict[str, Any], config: RunConfig) -> DataConfig:
     data, given = config.data, {*("source", "target")} & {*(tree.get("data") or {})}
     if not isinstance(data.path, str) or data.path in BUILT_IN or len(given) == 2:
         return data
-    named = languages_of(Path(data.path))
+    own = tag_codes(config.model.init_from) if config.model.init_from else ()
+    named = languages_of(Path(data.path), own=own)
     if len(named) == 2:
         source, target = named
         if "target" in given and [source] == data.targets or "source" in given and target == data.source:

@@ -25,6 +25,10 @@ from .config import RunConfig
 from .finetuning import with_dropout
 from .pair_encoding import TaggedEncoder
 
+# Settings that have no effect without beams, or without sampling: transformers refuses to save them.
+OF_BEAMS = ("early_stopping", "length_penalty")
+OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff", "eta_cutoff")
+
 
 class ForeignStart:
     """A model that is not ours, with its tokenizer; see `starting.Start`."""
@@ -73,7 +77,10 @@ class ForeignStart:
         self.model.generation_config = copy.deepcopy(self._generation)
         options = {name: value for name in ("num_beams", "length_penalty", "max_length")
                  if (value := getattr(config.generation, name)) is not None}
-        self.model.generation_config.update(**options)
+        generation = self.model.generation_config
+        generation.update(**options)
+        unused = OF_BEAMS * (generation.num_beams in (None, 1)) + OF_SAMPLING * (not generation.do_sample)
+        generation.update(**dict.fromkeys(unused))
 
 
 def _own_pair(model: PreTrainedModel, known: LanguagePairs, config: RunConfig, target: str) -> Pair:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from seq2see.languages import NAMES
@@ -16,13 +16,13 @@ CODES = {name.casefold(): code for code, name in NAMES.items()}
 NO_LANGUAGE = {"id", "idx", "lang", "src", "tgt", "trg", "ref"}  # columns of tables; some are codes too
 
 
-def languages_of(path: Path) -> list[str]:
+def languages_of(path: Path, *, own: Collection[str] = ()) -> list[str]:
     """The columns or keys that are languages, in order, as codes; none of a file that has no such header.
 
-    A column that may be something else, such as `id`, is a language only where there would be one too few.
+    `own` are codes of a model besides those of ISO 639.  A column that may be something else, such as `id`, is a language only where there would be one too few.
     """
     named = [CODES.get(name.strip().casefold(), name.strip()) for name in _names(path)]
-    found = [name for name in named if name in CODES.values() or _is_code(name)]
+    found = [name for name in named if name in CODES.values() or name in own or _is_code(name)]
     certain = [name for name in found if name not in NO_LANGUAGE]
     return found if len(found) == 2 else certain
 

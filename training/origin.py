@@ -22,10 +22,7 @@ def model_type(folder: Path) -> str:
 
 def first_pair(name: str) -> tuple[str, str] | None:
     """The language pair that a model translates by default; None where its files name none, or are not here yet."""
-    try:
-        folder = local_folder(name)
-    except UserError:  # reported where the model is opened
-        return None
+    folder = _folder(name)
     if folder is None:
         return None
     config, tokenizer = (_read(folder / f"{file}.json") for file in ("config", "tokenizer_config"))
@@ -36,6 +33,20 @@ def first_pair(name: str) -> tuple[str, str] | None:
         if isinstance(source, str) and isinstance(target, str):
             return source, target
     return None
+
+
+def tag_codes(name: str) -> frozenset[str]:
+    """The languages of a Marian's tags, such as `pob` of `>>pob<<`: not all are codes of ISO 639."""
+    folder = _folder(name)
+    vocabulary = _read(folder / "vocab.json") if folder else {}
+    return frozenset(token[2:-2] for token in vocabulary if token.startswith(">>") and token.endswith("<<"))
+
+
+def _folder(name: str) -> Path | None:
+    try:
+        return local_folder(name)
+    except UserError:  # reported where the model is opened
+        return None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -161,7 +161,15 @@ def never(config: Mapping[str, Any]) -> list[list[int]]:
 
 
 def unsupported_options(config: Mapping[str, Any]) -> list[str]:
-    """The settings of a generation_config.json that CTranslate2 would silently ignore."""
+    """The settings of a generation_config.json that CTranslate2 would silently ignore, or take otherwise.
+
+    With beams `generate` forbids and penalises tokens after the softmax, CTranslate2 before it.  The probability of
+    forbidden tokens then goes to the others.  It matters where a probable token is forbidden: a repetition.
+    """
     neutral = {"encoder_repetition_penalty": 1}
     found = [name for name in ONLY_TORCH if config.get(name) and config[name] != neutral.get(name)]
+    if (config.get("num_beams") or 1) > 1:
+        found += ["no_repeat_ngram_size"] * bool(config.get("no_repeat_ngram_size")
+                                                 and not config.get("renormalize_logits"))
+        found += ["repetition_penalty"] * (config.get("repetition_penalty") not in (None, 1))
     return found + ["early_stopping"] * (config.get("early_stopping") == "never")

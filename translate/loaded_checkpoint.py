@@ -342,6 +342,10 @@ def model_files(run: Path) -> list[Path]:
 
 
 def check_sizes(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:
-    tokens, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
+    """Raises UserError for a vocabulary that is larger than the model's; tokens that a class of transformers adds, such
+    as languages, do not count, since no text becomes one of them.
+    """
+    rows, added = model.get_input_embeddings().num_embeddings, tokenizer.added_tokens_decoder
+    tokens = 1 + max((id for id in tokenizer.get_vocab().values() if id not in added), default=-1)
     if tokens > rows:
         raise UserError(f"{name}: the tokenizer has {tokens} tokens, the model {rows}: use the model's own tokenizer")

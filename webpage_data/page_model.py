@@ -50,8 +50,7 @@ def page_pairs(translator: Translator, wanted: Sequence[Pair] = ()) -> list[Pair
     Raises UserError for a pair that the model does not have, for too many, and for a model that names none.
     """
     known = translator.language_pairs
-    if wanted and known:
-        wanted = [known.find(*pair) for pair in wanted]
+    wanted = [known.find(source, target) if known else (source, target) for source, target in wanted]
     pairs = list(dict.fromkeys(wanted)) or list(islice(known, MOST_PAIRS + 1))
     if not pairs:
         raise UserError(f"{translator.name} names no languages: name them with --pair, such as --pair en de",

@@ -113,6 +113,7 @@ def test_files_are_written_beside_themselves_or_where_asked(copied, tmp_path, mo
 
 @pytest.mark.parametrize(("words", "code", "said"), [
     ("none.txt", 1, "No such file or directory: none.txt"),
+    ("model.safetensors", 1, "model.safetensors is a file of a model: give its folder, ."),
     ("a.xyz", 1, "a.xyz: files of this format cannot be translated; expected one of txt"),
     ("folder", 1, "folder is a folder, but not a model: it has no config.json"),
     ("a.txt -o a.txt", 2, "the translation of a.txt would overwrite a.txt: give another -o"),
@@ -150,7 +151,8 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, code, said, cop
         (tmp_path / folder).mkdir(parents=True)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "dangling").symlink_to("none/b.txt")
-    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt", "a.docx"):
+    for name in ("a.txt", "b/a.txt", "b/old.txt", "a.note", "a.xyz", "t.csv", "old.txt", "old.fr.txt", "a.docx",
+                 "model.safetensors"):
         (tmp_path / name).write_text("The cat.\n")
     for name in ("latin.txt", "latin.note"):
         (tmp_path / name).write_bytes(b"The cat.\nl\xe9\n")

@@ -12,6 +12,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from seq2see import Translator
 from seq2see.folders import newest_model
+from seq2see.training.config import load_config
+from seq2see.training.foreign import ForeignStart
 from seq2see.training.metrics import score
 from .. import published
 from .foreign_models import FAMILIES, PAIRS, read, tune, write_table
@@ -132,3 +134,18 @@ def test_published_files_are_fine_tuned(make, header, settings, tmp_path):
     assert result.hypotheses[0].token_ids == tuple(theirs[1:].tolist())
     [trace] = translator.look(result)
     assert trace.source and trace.maps("cross").shape[:2] == (2, 2)
+
+
+def test_settings_without_effect_keep_no_run_from_being_saved(tmp_path):
+    """`early_stopping` without beams, or a temperature without sampling, which transformers refuses to save."""
+    base = FAMILIES["bart"](tmp_path / "base")
+    write = base / "generation_config.json"
+    write.write_text(json.dumps(read(write) | {"early_stopping": True, "num_beams": 5, "temperature": 0.7}))
+    for beams in (1, 2):
+        config = load_config("finetune", [f"model.init_from={base}", "data.path=x.tsv", "data.source=en",
+                                          "data.target=fr", f"generation.num_beams={beams}"])
+        start = ForeignStart.open(base, config)
+        start.set_generation(config)
+        start.model.save_pretrained(tmp_path / str(beams))
+        saved = GenerationConfig.from_pretrained(tmp_path / str(beams))
+        assert (saved.num_beams, saved.early_stopping, saved.temperature) == (beams, beams == 2 or None, None)

@@ -82,6 +82,14 @@ def test_columns_and_files_have_any_name_of_their_language(names, languages, tmp
         assert [(one.source, one.target) for one in read] == ROWS
 
 
+def test_a_header_may_have_codes_that_the_model_alone_has(tmp_path, capsys):
+    base = tmp_path / "base"
+    base.mkdir()
+    opus_mt(base, tags=[">>pob<<", ">>por<<"], source_lang="en", target_lang="pt")
+    data = write_table(tmp_path / "mine.csv", "en,pob")
+    assert tune(base, data, tmp_path / "run", "--dry-run", *FEW) == 0 and ">>pob<<" in capsys.readouterr().out
+
+
 def test_two_columns_of_one_language_are_said(tmp_path, capsys):
     base = tmp_path / "base"
     base.mkdir()

@@ -176,6 +176,11 @@ def test_an_auto_map_does_not_run_unless_the_command_says_so(opus, tmp_path, mon
     (lambda weights: weights["model.encoder.layers.0.fc1.bias"].fill_(float("inf")), "NaN, infinity .*: model.encoder"),
     (lambda weights: weights.update({"model.encoder.layers.0.fc1.bias": torch.zeros(3)}),
      r"wrong shape: model.encoder.layers.0.fc1.bias \(expected \[32\], got \[3\]\)"),
+    (lambda weights: weights.update({name: torch.zeros(len(weights["final_logits_bias"][0]), 8) for name in (
+        "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")}),
+     r"wrong shape: model.decoder.embed_tokens.weight \(expected"),
+    (lambda weights: weights.update({"model.decoder.layers.3.fc1.bias": torch.zeros(32)}),
+     "config.json has fewer layers than the weights: model.decoder.layers.3.fc1.bias"),
     (lambda weights: weights.clear(), "tensors are missing"),
 ])
 def test_weights_that_transformers_would_replace_are_refused(opus, change, said):
@@ -189,7 +194,10 @@ def test_weights_that_transformers_would_replace_are_refused(opus, change, said)
 @pytest.mark.parametrize(("damage", "said"), [
     (lambda folder: os.truncate(folder / "pytorch_model.bin", 1_000), "cannot be loaded from pytorch_model.bin"),
     (lambda folder: (folder / "pytorch_model.bin").unlink(), "has no weights: expected model.safetensors or pytorch"),
-    (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
+    (lambda folder: (folder / "pytorch_model.bin").rename(folder / "tf_model.h5"), "tf_model.h5 is of another format"),
+    (lambda folder: (folder / "pytorch_model.bin").rename(folder / "pytorch_model-00001-of-00002.bin"),
+     r"parts of the weights .* but no pytorch_model.bin.index.json"),
+    (lambda folder: (folder / "config.json").unlink(), r"has weights \(pytorch_model.bin\) but no config.json"),
     (lambda folder: (folder / "adapter_config.json").write_text("{}"), "merge the adapter into its base model"),
     (lambda folder: (folder / "config.json").write_text("{"), "config.json is not valid JSON"),
     (lambda folder: (folder / "config.json").write_text("{}"), "config.json has no model_type"),
@@ -197,6 +205,11 @@ def test_weights_that_transformers_would_replace_are_refused(opus, change, said)
        f"config.json: {kind} is not an encoder-decoder") for kind in ("gpt2", "bert", "llama")),
     (lambda folder: (folder / "config.json").write_text('{"model_type": "noway"}'), "config.json: .*noway"),
     (lambda folder: (folder / "config.json").write_text('{"model_type": "whisper"}'), "whisper"),
+    (lambda folder: (folder / "config.json").write_text(
+        '{"model_type": "t5", "architectures": ["T5EncoderModel"], "is_encoder_decoder": false}'),
+     "T5EncoderModel is not an encoder-decoder"),
+    (lambda folder: (folder / "config.json").write_text('{"model_type": "mine", "auto_map": {"AutoModel": "m.M"}}'),
+     "mine.*; its folder has code of its own, which --trust-remote-code runs"),
 ])
 def test_a_folder_that_is_no_translation_model_is_refused_in_one_line(opus, damage, said, capsys):
     damage(opus)
@@ -235,10 +248,12 @@ def sharded(content):
     (generating(eos_token_id=[0, 99_999]), "eos_token_id in .* is 99999, and the model has [0-9]+ tokens"),
     (generating(decoder_start_token_id=99_999), "decoder_start_token_id in .* is 99999, and the model has"),
     (rewritten("config.json", encoder_attention_heads=3), "config.json describes no working model: embed_dim must"),
+    (rewritten("config.json", quantization_config={"quant_method": "bitsandbytes", "load_in_8bit": True}),
+     r"quantised \(bitsandbytes\), which Seq2See does not read"),
     (rewritten("config.json", vocab_size=10), "config.json describes no working model: Padding_idx"),
     (rewritten("tokenizer_config.json", tokenizer_class="NoSuchTokenizer"), "is NoSuchTokenizer, which transformers"),
     (lambda folder: (folder / "source.spm").write_bytes(b"junk"), "source.spm is no SentencePiece model"),
-    (lambda folder: (folder / "target.spm").write_bytes(b""), "target.spm is no SentencePiece model"),
+    (lambda folder: (folder / "target.spm").write_bytes(b""), "target.spm is empty: copy it again"),
     (lambda folder: (folder / "vocab.json").write_text("{"), "vocab.json is not valid JSON"),
     (lambda folder: (folder / "vocab.json").write_text("[]"), "vocab.json contains a list; expected an object"),
     *((lambda folder, name=name: (folder / name).write_text("version https://git-lfs.github.com/spec/v1\n"),

@@ -306,3 +306,19 @@ def test_the_file_that_such_a_tokenizer_lacks_is_named(tmp_path, family, missing
         (tmp_path / name).unlink()
     with pytest.raises(UserError, match=f"cannot be built: {named}"):
         Translator.from_pretrained(tmp_path)
+
+
+def test_languages_that_a_cut_vocabulary_lacks_are_not_offered(folders):
+    """Classes of transformers add their languages to any vocabulary, also to one that was cut to a few."""
+    model, tokenizer = (kind.from_pretrained(folders["mbart_50"]) for kind in (AutoModelForSeq2SeqLM, AutoTokenizer))
+    codes = tokenizer.convert_tokens_to_ids(["ar_AR", "cs_CZ", "de_DE"])
+    assert codes == [*range(codes[0], codes[0] + 3)]
+    model.resize_token_embeddings(codes[2])
+    translator = Translator(model, tokenizer)
+    assert {*translator.language_pairs.targets} == {*translator.language_pairs.sources} == {"ar_AR", "cs_CZ"}
+    assert translator(TWO, source="ar", target="cs").text
+    model.resize_token_embeddings(codes[1])
+    assert not Translator(model, tokenizer).language_pairs  # one alone names no pair
+    model.resize_token_embeddings(codes[0] - 5)
+    with pytest.raises(UserError, match="the tokenizer has .* tokens, the model"):
+        Translator(model, tokenizer)

@@ -23,6 +23,8 @@ TORCH = {  # those that fall back to PyTorch
     "min_length": {"min_length": 11}, "min_new": {"min_new_tokens": 10}, "begin": {"begin_suppress_tokens": ["first"]},
     "encoder_ngram": {"encoder_no_repeat_ngram_size": 1}, "encoder_penalty": {"encoder_repetition_penalty": 3.0},
     "decay": {"exponential_decay_length_penalty": [3, 1.3]}, "never": {"num_beams": 2, "early_stopping": "never"},
+    "no_repeat_beams": {"num_beams": 3, "early_stopping": True, "no_repeat_ngram_size": 1},
+    "penalty_beams": {"num_beams": 3, "early_stopping": True, "repetition_penalty": 1.6},
 }
 
 

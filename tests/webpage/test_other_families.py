@@ -237,7 +237,8 @@ def test_heads_go_off_on_demand_and_the_lab_answers(page):
 
 def test_a_model_of_many_languages_has_the_pairs_that_are_named(tmp_path, capsys):
     translator = Translator.from_pretrained(tiny.nllb(tmp_path / "nllb"), engine="torch")
-    assert page_pairs(translator, [("eng_Latn", "fra_Latn")]) == [("eng_Latn", "fra_Latn")]
+    assert page_pairs(translator, [["eng", "French"]]) == [("eng_Latn", "fra_Latn")]
+    assert page_pairs(Translator(*tiny.make("bart")), [["en", "fr"]]) == [("en", "fr")]  # which names none
     assert main(["export", str(tmp_path / "nllb"), "--format", "web"]) == 2
     assert "choose them with --pair, such as --pair " in capsys.readouterr().err
     (tmp_path / "pairs.tsv").write_text("\t".join(tiny.SENTENCES[2:4]), "utf-8")

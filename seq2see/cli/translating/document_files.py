@@ -24,6 +24,7 @@ from seq2see.folders import why_no_model
 from seq2see.training.progress import Progress
 from seq2see.translate.remarks import Remarks
 
+WEIGHTS = (".safetensors", ".bin", ".h5", ".onnx", ".gguf")  # of a model, given in place of its folder
 AT_ONCE = 256  # texts of a document that are translated together
 
 
@@ -115,6 +116,8 @@ def check(path: Path, args: argparse.Namespace) -> LineFile | Path:
                                               f" translate its files, name them: {path / '*.txt'}")
     if path.exists() and not path.is_file():
         raise UserError(f"{path} is not a regular file; to translate a pipe, use standard input")
+    if path.suffix in WEIGHTS:
+        raise UserError(f"{path} is a file of a model: give its folder, {path.parent}")
     if is_lines(path, args):
         return LineFile.checked(path)
     data = path.read_bytes()
