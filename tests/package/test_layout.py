@@ -73,7 +73,7 @@ EXCEPTIONS = {
     "seq2see/memory.py": {"errors"},
 }
 EVERYTHING = {
-    *MAY_IMPORT, "cli", "errors", "folders", "json_files", "memory", "pretrained", "streams",
+    *MAY_IMPORT, "cli", "errors", "folders", "json_files", "memory", "pretrained", "settings_file", "streams",
     "atomic", "__version__", "",
 }
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.

@@ -57,6 +57,7 @@ def rows_of(path: Path, content: bytes) -> list[Row] | None:
 
 @pytest.mark.parametrize("suffix", ["tsv", "csv", "jsonl", "parquet", "tsv.gz"])
 @example(content=b"en,fr\na\0b,c\n")
+@example(content=b"en\rfr,a\n")
 @example(content=b'en,fr\n"' + b"a" * 200_000 + b'",b\n')
 @example(content=b"[" * 100_000)
 @example(content=b'{"en": ' + b"1" * 5_000 + b', "fr": "b"}')
