@@ -316,7 +316,8 @@ def _comma_separated(lines: Iterator[str], path: Path, languages: Sequence[str])
     """
     csv.field_size_limit(max(LONGEST_LINE, csv.field_size_limit()))  # of the process; data.max_characters is ours
     first, number = next(lines, ""), 0
-    commas, semicolons = (_layout(next(csv.reader(first.split("\r")[:1], delimiter=mark), ()), languages) for mark in ",;")
+    heading = first.split("\r")[:1]  # of a file that has them alone between its lines, the first line
+    commas, semicolons = (_layout(next(csv.reader(heading, delimiter=mark), ()), languages) for mark in ",;")
     if commas is None and semicolons is not None:
         raise UserError(f"{path}, line 1: the columns are separated by semicolons, expected commas; save it with"
                         " commas, or with tabs as a .tsv file")
