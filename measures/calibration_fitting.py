@@ -190,7 +190,7 @@ def _measured(
     for way, calibrator in ways.items():
         confidence_N, nll_N = np.concatenate(numbers[way], axis=1)
         reports[way] = reliability(calibrator, confidence_N=confidence_N, right_N=right_N, nll_N=nll_N,
-                                   sentence_N=group_N, unlikely=together(unlikely) if way == kept else None)
+                                   sentence_N=group_N, unlikely=together(unlikely) if calibrator == ways[kept] else None)
     return LanguageCalibration(fitted_pairs, fitted_tokens, int(sentence_N[-1]) + 1, len(right_N),
                                float(right_N.mean()), kept, reports)
 
