@@ -48,8 +48,8 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     config = load_config(folder, trust_remote_code=trust_remote_code)
     weights = weight_files(folder)
     if quantised := getattr(config, "quantization_config", None):
-        raise UserError(f"the weights in {folder} are quantised ({_method(quantised)}), which Seq2See does not read: use"
-                        " the model that they were made from")
+        raise UserError(f"the weights in {folder} are quantised ({_method(quantised)}), which Seq2See does not read:"
+                        " use the model that they were made from")
     try:
         with _transformers_quiet():
             described = _described(folder, config, trust_remote_code=trust_remote_code)

@@ -177,8 +177,8 @@ def why_no_model(folder: Path) -> str | None:
         return reason
     weights = _named(folder, "*.safetensors", "pytorch_model*.bin", *_OTHER_WEIGHTS)
     if weights and not (folder / "config.json").exists():
-        return (f"{folder} has weights ({weights[0]}) but no config.json: copy the other files of the model too; Seq2See"
-                " reads models of transformers")
+        return (f"{folder} has weights ({weights[0]}) but no config.json: copy the other files of the model too;"
+                " Seq2See reads models of transformers")
     return None
 
 

@@ -19,7 +19,8 @@ NO_LANGUAGE = {"id", "idx", "lang", "src", "tgt", "trg", "ref"}  # columns of ta
 def languages_of(path: Path, *, own: Collection[str] = ()) -> list[str]:
     """The columns or keys that are languages, in order, as codes; none of a file that has no such header.
 
-    `own` are codes of a model besides those of ISO 639.  A column that may be something else, such as `id`, is a language only where there would be one too few.
+    `own` are codes of a model besides those of ISO 639.  A column that may be something else, such as `id`, is a
+    language only where there would be one too few.
     """
     named = [CODES.get(name.strip().casefold(), name.strip()) for name in _names(path)]
     found = [name for name in named if name in CODES.values() or name in own or _is_code(name)]
