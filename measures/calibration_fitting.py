@@ -189,8 +189,9 @@ def _measured(
     reports: dict[Way, Reliability] = {}
     for way, calibrator in ways.items():
         confidence_N, nll_N = np.concatenate(numbers[way], axis=1)
+        rare = together(unlikely) if calibrator == ways[kept] else None
         reports[way] = reliability(calibrator, confidence_N=confidence_N, right_N=right_N, nll_N=nll_N,
-                                   sentence_N=group_N, unlikely=together(unlikely) if calibrator == ways[kept] else None)
+                                   sentence_N=group_N, unlikely=rare)
     return LanguageCalibration(fitted_pairs, fitted_tokens, int(sentence_N[-1]) + 1, len(right_N),
                                float(right_N.mean()), kept, reports)
 
