@@ -241,8 +241,8 @@ def weight_files(folder: Path) -> list[Path]:
                     raise UserError(f"{shard} is missing: the checkpoint is incomplete; copy it again")
             return found
     if parts := _named(folder, "*-of-*.safetensors", "*-of-*.bin"):
-        index = f"{re.sub('-[0-9]+-of-[0-9]+', '', parts[0])}.index.json"
-        raise UserError(f"{folder} has parts of the weights ({parts[0]}) but no {index}: copy it too")
+        missing = f"{re.sub('-[0-9]+-of-[0-9]+', '', parts[0])}.index.json"
+        raise UserError(f"{folder} has parts of the weights ({parts[0]}) but no {missing}: copy it too")
     others = _named(folder, *_OTHER_WEIGHTS)
     raise UserError(f"{folder} has no weights: expected {' or '.join(_WEIGHTS)}"
                     + (f", and {others[0]} is of another format: copy one of these" if others else ""))

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +105,7 @@ class TranslationRequest:
         record: dict[str, Any] = {
             "source": result.source_text, "text": result.text,
             "score": best and best.score, "log_prob": best and best.log_prob, "warnings": result.warnings,
+            "doubts": [asdict(one) for one in result.doubts],
         }
         if self.calibrated:
             record["probability"] = best and best.probability
