@@ -20,6 +20,7 @@ WARNINGS: dict[Warned, str] = {
 MISSING = "terms of the glossary that the translation lacks"
 WORDS_SHOWN = 60  # characters of such words
 MOST_PLACES = 10_000  # of a file in a report
+SAMPLE = 2_000  # characters that show the language of the texts
 
 
 class Doubts(NamedTuple):
@@ -51,10 +52,13 @@ class Remarks:
         self.stays: Counter[str] = Counter()  # why texts stay as they are
         self.first: dict[str, str] = {}
         self.places: list[dict[str, Any]] = []
+        self.sample = ""  # the beginning of all texts
 
     def note(self, number: int, doubts: Doubts, *, place: str = "", text: str = "", translation: str = "") -> None:
         """Count a text with its doubts; `place` where it stands, if its number does not say it."""
         self.texts = number
+        if len(self.sample) < SAMPLE:
+            self.sample = f"{self.sample}{text}\n"[:SAMPLE]
         if not any(doubts):
             return
         place = place or f"{self.unit[:-1]} {number:,}"

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> None:
             sys.stdout.write(line + "\n")
             remarks.note(number, Doubts.of(results), text=text, translation=line)
         sys.stdout.flush()
-    print_remarks(remarks)
+    print_remarks(remarks, source=request.source)
     if args.report:
         write_report(args.report, [remarks.record()])
 

@@ -40,6 +40,21 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
     assert [line for line in err.splitlines() if UNKNOWN in line] == [said]
 
 
+@pytest.mark.parametrize(("texts", "said"), [
+    ("Je suis très fatigué.\nOù est la gare ?", "the text seems to be French, and was read as English: "),
+    ("The cat is tired.\nWhere is Gruyères?", None), ("12\nTom", None),
+])
+def test_texts_in_another_language_are_told(texts, said, capsys):
+    remarks = Remarks("lines")
+    for number, text in enumerate(texts.splitlines(), start=1):
+        remarks.note(number, Doubts((), (), (), ()), text=text)
+    print_remarks(remarks, source="en")
+    err = capsys.readouterr().err
+    assert err.startswith(said) and err.count("\n") == 1 if said else err == ""
+    print_remarks(remarks)
+    assert capsys.readouterr().err == "", "the language is not known"
+
+
 def test_translations_without_their_end_are_counted(translator, capsys):
     result, remarks = translator("The cat."), Remarks("lines")
     for number, finished in enumerate((True, False, False), start=1):

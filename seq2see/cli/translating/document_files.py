@@ -235,5 +235,5 @@ def translate_document(path: Path, out: Path, request: TranslationRequest, optio
         print(f"{path} has no text to translate; {out} is a copy", file=sys.stderr)
     if (kind := extension_of(path)) != suffix_of(path):
         print(f"{path} is a {kind} file, and so is {out}", file=sys.stderr)
-    print_remarks(remarks)
+    print_remarks(remarks, source=request.source)
     return remarks

@@ -115,6 +115,7 @@ def translate_lines(lines: LineFile, out: Path, request: TranslationRequest, ano
                 remarks = write_lines(lines, in_order(work, count, lines.windows(skip=done)), file, done=done,
                                       name=out.name, jsonl=request.jsonl)
             part.finish(keep_record=resume)
+            print_remarks(remarks, source=request.source)
             return remarks
         except OSError as error:
             raise UserError(f"{error.strerror}: {error.filename or part.path}; the lines translated so far are kept:"
@@ -150,7 +151,6 @@ def write_lines(lines: LineFile, translated: Iterable[tuple[Window, Translated]]
         progress.end()
     finally:
         progress.clear()
-    print_remarks(remarks)
     return remarks
 
 

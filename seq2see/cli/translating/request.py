@@ -69,6 +69,11 @@ class TranslationRequest:
         pairs = [self.translator.pair(source, target) for target in targets]
         return iso(pairs[0][0]), "-".join(iso(target) for _, target in pairs)
 
+    @property
+    def source(self) -> str:
+        """The language that texts are read as; empty where the model does not say."""
+        return self.translator.pair(self.options["source"], self.targets[0])[0]
+
     def tags(self) -> tuple[str, str]:
         """The languages of the first target as files name them."""
         source, target = self.translator.pair(self.options["source"], self.targets[0])
