@@ -206,9 +206,6 @@ function notes(state, from, settings) {
     const guess = unseen.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
     said.push(html`The model never saw ${named(unseen, (n) => n > 1 ? " words" : " word")}. ${guess} `);
   }
-  if (invented.length) said.push(html`${named(invented, undefined, state.target)} may not ${
-    invented.length > 1 ? "be words" : "be a word"}: neither the training text nor your text has ${
-    invented.length > 1 ? "them" : "it"}. `);
   if (standIns.length) {
     const { source_text: read } = trace.record, same = trace.source.toLowerCase() === read.toLowerCase();
     const words = standIns.map(({ start, end }) => read.slice(start, end)).filter(isAbsent(trace.source));
@@ -216,6 +213,9 @@ function notes(state, from, settings) {
     else if (same) said.push("The model read the capitals as small letters. ");
   }
   if (!said.length) said.push(otherModel(state, trace, settings));
+  if (invented.length) said.push(html` ${named(invented, undefined, state.target)} may not ${
+    invented.length > 1 ? "be words" : "be a word"}: neither the training text nor your text has ${
+    invented.length > 1 ? "them" : "it"}. `);
   return html`${said}`;
 }
 
