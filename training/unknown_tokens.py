@@ -22,7 +22,7 @@ def unknown_remark(pairs: EncodedPairs, tokenizer: Any) -> str | None:
     if not rows:
         return None
     found = dict.fromkeys(each for row in rows[:SEARCHED] for each in _unknown(pairs.pairs[row].target, tokenizer))
-    share = f"{len(rows):,} of {len(pairs):,} training targets ({100 * len(rows) / len(pairs):.2g} %)"
+    share = f"{len(rows):,} of {len(pairs):,} training targets ({100 * len(rows) / len(pairs):.3g} %)"
     named = ", ".join(repr(each) for each in list(found)[:EXAMPLES]) + (" ..." if len(found) > EXAMPLES else "")
     where = pairs.pairs[rows[0]].target[:60]
     return (f"{share} have characters that the tokenizer lacks, so the model cannot learn to write them: {named},"
