@@ -545,7 +545,7 @@ def test_learn_and_see_have_addresses(open_tab, packaged):
     linked.wait_for_url("**/#lessons")
     with linked.context.expect_page() as opened:
         linked.get_by_role("link", name="See", exact=True).click(modifiers=["ControlOrMeta"])
-    opened.value.locator(".see").wait_for()
+    opened.value.wait_for_url(f"{packaged.url}/**", wait_until="commit")  # drawn in the background it may crash
     assert linked.locator(".contents").is_visible()
 
 
