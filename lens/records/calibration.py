@@ -101,7 +101,7 @@ def together(bins: Sequence[Bin]) -> Bin:
 BANDS = (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)  # where bands of the confidence of tokens begin
 LEAST_IN_BAND = 5_000  # tokens that decide whether a band holds
 OFF_BAND = 0.015  # of the mean confidence from the share that is right
-OFF_END = 0.005  # the same for the highest band, of which pages say *over 99 %*
+OFF_END = 0.005  # the same for the highest band, which pages call *over 99 %*
 LEAST_SHOWN = 0.001  # below it a page says *under 0.1 %*
 LISTED = 20  # candidates of a step
 

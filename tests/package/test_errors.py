@@ -1,4 +1,4 @@
-"""What is the user's to mend is told in one line; what is not passes as it is."""
+"""A fault that the user can mend is one line; any other exception passes unchanged."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whoever writes what no setting, option or field may be is told in one line: the key, its value, what was expected."""
+"""A wrong setting, option or field gets one line: the key, its value, what was expected."""
 
 import json
 from dataclasses import dataclass, field

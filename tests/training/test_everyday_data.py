@@ -48,7 +48,7 @@ def story(language):
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """The folder that is written from 600 pairs a language, of which 3 are tested and one is offensive."""
+    """The folder written from 600 pairs a language; 3 of them are for testing and one is offensive."""
     folder, told = tmp_path_factory.mktemp("everyday"), io.StringIO()
     for language in prepare.TARGETS:
         pairs = [(f"Tom has {word} things.", f"Tom {language} {word}.") for word in map("w{:03}".format, range(600))]

@@ -21,8 +21,9 @@ def print_remarks(remarks: Remarks, *, source: str = "") -> None:
 
 
 def _in_another_language(remarks: Remarks, source: str) -> str | None:
-    """That the texts are in another language; None also where no detector is installed (`serve`)."""
-    if find_spec("py3langid") is None:
+    """That the texts are in another language.  None also without doubts, since the detector takes half a second to
+    load, and where it is not installed (`serve`)."""
+    if not remarks.doubtful or find_spec("py3langid") is None:
         return None
     from seq2see.serve.language_detection import UNDETERMINED, other_language
 
