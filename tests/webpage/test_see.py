@@ -187,6 +187,7 @@ def test_a_word_of_the_translation_that_may_not_exist_is_marked_and_said(tab):
     type_in(tab, "The cat is very old.")
     tab.locator(".note", has_text="chat may not be a word: neither the training text nor your text has it.").wait_for()
     assert tab.locator(".tgt .unseen").all_inner_texts() == ["chat"]
+    assert tab.locator(".tgt .unseen.unsure").count() == 0, "one underline says one thing"
     settled(tab)
     tab.unroute("**/v1/look")
 

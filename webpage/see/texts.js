@@ -90,6 +90,9 @@ const lowered = (words) => (words || []).map((one) => one.toLocaleLowerCase());
 const inventedWords = ({ reply, alternative }) => alternative ? []
   : (reply?.translation?.doubts || []).filter(({ kind }) => kind === "invented_word").map(({ word }) => word);
 
+const inventedSet = (state) => new Set(lowered(inventedWords(state)));
+const isUnsure = (trace, one, doubted) => trace.chance(one) < UNSURE && !doubted.has(one.text.toLocaleLowerCase());
+
 // Whether the page still shows an older text than the one in the field.
 export const isOther = (state) => (state.draft !== null && state.draft !== state.text)
   || (isOld(state) && state.traces.map((one) => one.source).join(" ") !== state.text);
@@ -134,7 +137,7 @@ function target(state) {
   if (!trace || (isOther(state) && state.busy === "looking")) {
     return text ? html`${text}` : html`<span class="soft">${state.error || state.busy ? "…" : "Your translation"}</span>`;
   }
-  const invented = new Set(lowered(inventedWords(state)));
+  const invented = inventedSet(state);
   return parts(state, text, state.traces.map((one) => one.target), (own) =>
     stretches(own.target, own.words("target"), (word, one) => wordSpan(state, "target", one, invented, own)),
   (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}" aria-label="Show sentence ${i + 1}">${
@@ -156,7 +159,7 @@ function parts(state, text, texts, draw, other) {
 function wordSpan(state, side, { text, pieces, start, word }, doubted, trace) {
   const chosen = side === "target" && pieces.includes(state.word), classes = ["w"];
   if (doubted.has(text.toLocaleLowerCase())) classes.push("unseen");
-  if (side === "target" && trace.chance({ pieces }) < UNSURE) classes.push("unsure");
+  if (side === "target" && isUnsure(trace, { text, pieces }, doubted)) classes.push("unsure");
   if (state.changed[side]?.includes(start)) classes.push("new");
   const control = side === "target" && html`role="button" tabindex="${chosen ? 0 : -1}" data-k="target-${pieces[0]}" ${
     chosen && html`aria-haspopup="menu" title="Other possible words"`}`;
@@ -179,8 +182,8 @@ function note(state, from, settings) {
 
 // What the underlines in the translation mean, of those that are there.
 function keyOf(state) {
-  const trace = traceOf(state), isUnsure = trace.words("target").some((one) => trace.chance(one) < UNSURE);
-  return isUnsure && html`<span class="soft"><span class="unsure-key">Dotted</span>: a chance below ${
+  const trace = traceOf(state), invented = inventedSet(state);
+  return trace.words("target").some((one) => isUnsure(trace, one, invented)) && html`<span class="soft"><span class="unsure-key">Dotted</span>: a chance below ${
     percent(UNSURE)}</span>`;
 }
 
