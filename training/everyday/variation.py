@@ -270,7 +270,7 @@ def with_emoji(pair: Pair, draw: Random) -> Pair:
     return f"{pair[0]} {symbol}", f"{pair[1]} {symbol}", pair[2]
 
 
-EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.5), (other_numbers, 0.5), (other_date, 0.9))
+EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.85), (other_numbers, 0.5), (other_date, 0.9))
 WAYS: tuple[tuple[Change, float], ...] = (
     (without_stop, 0.06), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
     (typographic, 0.03), (with_emoji, 0.02), (in_brackets, 0.02), (quoted, 0.02), (title_case, 0.03),
