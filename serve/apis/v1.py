@@ -30,7 +30,18 @@ from ..limits import bounded, check_look_size, check_passes
 from ..pivot import Pivot
 from ..service import LONG_TEXT, Service, own_codes
 from ..settings import ServerSettings
-from .bodies import GIVEN, OTHER_LANGUAGE, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
+from .bodies import (
+    GIVEN,
+    OTHER_LANGUAGE,
+    TARGET_IDS,
+    From0,
+    JSONRoute,
+    Languages,
+    OptionFields,
+    Pair,
+    TargetIds,
+    key_wanted,
+)
 from .without_heads import without_heads
 
 MOST_TERMS = 200  # of a glossary
