@@ -20,7 +20,6 @@ from seq2see.cli import serve
 from seq2see.serve.server import Server, outside_address
 from seq2see.serve.settings import ServerSettings
 
-
 STOPPING = "stopping: requests in progress have {} s to finish; a second signal stops immediately\n"
 
 
