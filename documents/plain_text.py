@@ -40,20 +40,15 @@ def read(data: bytes, options: FileOptions, *, name: str) -> Document:
 
 
 def _places(source: str) -> Iterator[Place]:
-    """The paragraphs with full lines, and what is between them."""
-    done = 0
+    """The paragraphs: with full lines as one text, others in pieces of whole lines, as a text may not have any length.
+    """
     for paragraph in _LINES.finditer(source):
-        if paragraph["paragraph"] and _are_full(_split(paragraph[0].rstrip())):
-            yield from _between(source, done, paragraph.start())
-            done = paragraph.start() + len(paragraph[0].rstrip())
-            yield _wrapped(source, paragraph.start(), done)
-    yield from _between(source, done, len(source))
-
-
-def _between(source: str, start: int, end: int) -> Iterator[Place]:
-    """In pieces of whole lines: a text may not have any length."""
-    for piece in _PIECES.finditer(source, start, end):
-        if piece[0].strip():
+        if not paragraph["paragraph"]:
+            continue
+        if _are_full(_split(paragraph[0].rstrip())):
+            yield _wrapped(source, paragraph.start(), paragraph.start() + len(paragraph[0].rstrip()))
+            continue
+        for piece in _PIECES.finditer(source, *paragraph.span()):
             yield Place(*piece.span(), (piece[0],), lambda translations: translations[0])
 
 

@@ -6,19 +6,23 @@
 import sys
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
 from seq2see.importing import IMPORTS
 from ..passes.attention_kinds import KINDS
 from .data import trace_data
 from .data.summary import summarise
+from .data.tables import attention_table
 from .data.trace_data import Candidate as Candidate  # pickled traces name it here
 from .data.trace_data import TraceData
 from .data.trace_files import load, save
 from .data.view_names import WITH_HEADS
 from .records import calibration, intervals, trust
 from .show.trace_page import to_html
+
+if TYPE_CHECKING:
+    import pandas
 
 # A pickled trace of version 0.3 names this module first, then those of its parts as they were.
 PARTS = {"calibration": calibration, "intervals": intervals, "trace_data": trace_data, "trust": trust}
@@ -83,6 +87,20 @@ class Trace(TraceData):
         """
         return load(path, cls)
 
+    def to_pandas(self, view: str = "raw") -> "pandas.DataFrame":
+        """The attention of every head in one table: a row for each cell of each map, without the masked ones.
+
+        - `kind`: "encoder", "decoder" or "cross".
+        - `layer`, `head`: from 0, as in every array and table; `on_page`: as the page names it, from 1, such as
+          "layer 1, head 1".
+        - `row`, `row_token`: the token that looks, or whose prediction looks; `column`, `column_token`: the token
+          looked at.  Positions count from 0; see `Trace`.
+        - `weight`: the attention weight, or the value of another view with heads.
+
+        `view` is "raw" or "norm".  Raises UserError for a view without heads.
+        """
+        return attention_table(self, self._with_heads(view, "a table has"))
+
     def to_bertviz(self, view: str = "raw") -> dict[str, Any]:
         """The keyword arguments of BertViz's `head_view` and `model_view`: `head_view(**trace.to_bertviz())`.
 
@@ -93,13 +111,17 @@ class Trace(TraceData):
         with IMPORTS:
             import torch
 
-        if view not in WITH_HEADS:
-            raise UserError(f"BertViz draws heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)
+        self._with_heads(view, "BertViz draws")
         tokens = {"encoder_tokens": self.source, "decoder_tokens": self.inputs}
         return {
             **{f"{kind}_attention": [torch.tensor(layer)[None] for layer in self.maps(kind, view)] for kind in KINDS},
             **{name: [token.text for token in spans] for name, spans in tokens.items()},
         }
+
+    def _with_heads(self, view: str, wanted: str) -> str:
+        if view not in WITH_HEADS:
+            raise UserError(f"{wanted} heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)
+        return view
 
     def _repr_html_(self) -> str:
         """The page in a frame for notebooks, isolated from the notebook's style and scripts."""

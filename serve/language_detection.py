@@ -15,6 +15,7 @@ import regex
 from seq2see.importing import IMPORTS
 from ..text.protection import DEFAULT_PROTECTION
 from ..tokenizer.language_codes import iso
+from ..translate.results import Translation
 
 NO_LANGUAGE = "zxx"  # the detector's code for text without language
 LONGEST = 2_000  # characters examined; more makes no difference
@@ -65,6 +66,12 @@ def other_language(text: str, source: str) -> str | None:
         if dict(_identifier().rank(part)).get(own, 1.0) >= enough:
             return None
     return CHINESE.get(likeliest, str(likeliest)) if probability >= SURE else UNDETERMINED
+
+
+def other_language_of(found: Translation) -> str | None:
+    """`other_language` of the text that was translated, without its markup."""
+    text = " ".join(one.source_text for one in found.parts) if found.has_markup else found.source_text
+    return other_language(text, found.source_language)
 
 
 @cache

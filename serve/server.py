@@ -182,6 +182,9 @@ class Server(uvicorn.Server):
         """Answer what has arrived, then close.  The last answer on a connection says that it closes, so that no client
         sends more on it, and the port closes last.
         """
+        if self._signal:
+            print(f"stopping: requests in progress have {self.settings.grace_seconds:g} s to finish; a second signal"
+                  " stops immediately", file=sys.stderr, flush=True)
         self._close_tabs()  # an open tab holds a request that would never end
         self.service.stopping = True
         await self._answer_last_requests()

@@ -21,15 +21,20 @@ MISSING = "terms of the glossary that the translation lacks"
 WORDS_SHOWN = 60  # characters of such words
 MOST_PLACES = 10_000  # of a file in a report
 SAMPLE = 2_000  # characters that show the language of the texts
+Term = tuple[str, str]  # of the glossary, as it is in the text, and its translation
 
 
 class Doubts(NamedTuple):
-    """What is doubtful of the translations of a text."""
+    """What is doubtful of the translations of a text, and the terms of the glossary in it."""
 
     unknown: tuple[str, ...]  # words of the source
     invented: tuple[str, ...]  # words of the translations
-    missing: tuple[str, ...]  # terms of the glossary
+    missing: tuple[Term, ...]
     warnings: tuple[Warned, ...]
+    terms: tuple[Term, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any((self.unknown, self.invented, self.missing, self.warnings))
 
     @classmethod
     def of(cls, results: Sequence[Translation]) -> Doubts:
@@ -37,9 +42,19 @@ class Doubts(NamedTuple):
         words: dict[Doubted, list[str]] = {"unknown_word": [], "invented_word": []}
         for doubt in dict.fromkeys(one for result in results for one in result.doubts):
             words[doubt.kind].append(doubt.word)
-        missing = dict.fromkeys(term for result in results for term, _ in result.missing_terms)
-        return cls(tuple(words["unknown_word"]), tuple(words["invented_word"]), tuple(missing),
-                   tuple(dict.fromkeys(name for result in results for name in result.warnings)))
+        missing = tuple(term for result in results for term in result.missing_terms)
+        return cls(tuple(words["unknown_word"]), tuple(words["invented_word"]), missing,
+                   tuple(dict.fromkeys(name for result in results for name in result.warnings)),
+                   tuple(term for result in results for term in result.terms))
+
+    def named(self) -> list[tuple[str, str]]:
+        """Why, with the words that it is about."""
+        missing = dict.fromkeys(term for term, _ in self.missing)
+        kinds = ((UNKNOWN, self.unknown), (INVENTED, self.invented), (MISSING, missing))
+        return [(why, ", ".join(words)) for why, words in kinds if words]
+
+    def whys(self) -> list[str]:
+        return [*(f"{why}: {words}" for why, words in self.named()), *(WARNINGS[name] for name in self.warnings)]
 
 
 class Remarks:
@@ -51,27 +66,30 @@ class Remarks:
         self.counts: Counter[str] = Counter()
         self.stays: Counter[str] = Counter()  # why texts stay as they are
         self.first: dict[str, str] = {}
+        self.terms, self.missing = Counter[Term](), Counter[Term]()
         self.places: list[dict[str, Any]] = []
         self.sample = ""  # the beginning of all texts
 
-    def note(self, number: int, doubts: Doubts, *, place: str = "", text: str = "", translation: str = "") -> None:
-        """Count a text with its doubts; `place` where it stands, if its number does not say it."""
+    def note(self, number: int, doubts: Doubts, *, place: str = "", text: str = "", translation: str = "",
+             parts: Sequence[Translation] = ()) -> None:
+        """Count a text with its doubts; `place` where it stands, if its number does not say it.  `parts` are those of
+        the text that are doubtful, if known."""
         self.texts = number
         if len(self.sample) < SAMPLE:
             self.sample = f"{self.sample}{text}\n"[:SAMPLE]
-        if not any(doubts):
+        self.terms.update(doubts.terms)
+        self.missing.update(doubts.missing)
+        if not doubts:
             return
         place = place or f"{self.unit[:-1]} {number:,}"
-        whys = [WARNINGS[name] for name in doubts.warnings]
-        kinds = ((UNKNOWN, doubts.unknown), (INVENTED, doubts.invented), (MISSING, doubts.missing))
-        named = [(why, ", ".join(words)) for why, words in kinds if words]
-        for why, words in named:
+        for why, words in doubts.named():
             self._count(self.counts, why, f"{place}: {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
-        for why in whys:
-            self._count(self.counts, why, place)
+        for name in doubts.warnings:
+            self._count(self.counts, WARNINGS[name], place)
         self.doubtful += 1
-        whys = [*(f"{why}: {words}" for why, words in named), *whys]
-        self._list({"place": place, "doubtful": whys, "text": text, "translation": translation})
+        for one, (source, target) in [(Doubts.of([part]), shown(part)) for part in parts] or [
+                (doubts, (text, translation))]:
+            self._list({"place": place, "doubtful": one.whys(), "text": source, "translation": target})
 
     def leave(self, why: str, *, place: str, text: str) -> None:
         """Count a text that stays as it is."""
@@ -96,14 +114,17 @@ class Remarks:
 
     def record(self) -> dict[str, Any]:
         """For a report."""
-        return {"texts": self.texts, "left": self.left, "doubtful": self.doubtful, "places": self.places}
-
+        terms = [{"term": term, "translation": written, "times": times, "missing": self.missing[term, written]}
+                 for (term, written), times in self.terms.items()]
+        return {"texts": self.texts, "left": self.left, "doubtful": self.doubtful, "places": self.places,
+                "terms": terms}
 
     def note_texts(self, results: Sequence[Translation], *, start: int, place: Callable[[int], str]) -> None:
         """Count texts of a document, from number `start`; `place` says where the text of a number stands."""
         for number, result in enumerate(results, start):
-            text, translation = shown(result)
-            self.note(number + 1, Doubts.of([result]), place=place(number), text=text, translation=translation)
+            (text, translation), doubts = shown(result), Doubts.of([result])
+            parts = [part for part in result.segments if Doubts.of([part])] if doubts else []
+            self.note(number + 1, doubts, place=place(number), text=text, translation=translation, parts=parts)
 
 
 def shown(result: Translation) -> tuple[str, str]:

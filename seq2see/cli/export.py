@@ -55,6 +55,7 @@ def write_page(args: argparse.Namespace) -> None:
     name, wanted = page_name(translator), Path(args.out) if args.out else None
     if wanted and wanted.suffix != ".html":
         make_room(wanted)
+    print(f"Writing the page of {name} ...", file=sys.stderr, flush=True)
     texts = read_text(Path(args.vocabulary_of), args.vocabulary_of) if args.vocabulary_of else None
     made = prepared(translator, args.quantization, args.pair, None if texts is None else re.split(r"[\t\n]", texts))
     if texts is not None:

@@ -47,6 +47,8 @@ Text = Annotated[str, Tag("text")]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI cannot document tuples
 TargetIds = Annotated[list[From0], Field(min_length=1)]
 TARGET_IDS = "ids of the tokens of this translation, from its trace (default: those of the tokenizer)"
+OTHER_LANGUAGE = ("the language (ISO 639-1) of the text if it seems not to be the source language; the translation is "
+                  "then unreliable. `und`: another language, unclear which")
 GIVEN = "how many of target_ids were forced, from its trace"
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 

@@ -2,7 +2,8 @@
 
 Every request may be JSON, a form, a multipart form, or query parameters.  There are four differences from
 LibreTranslate: the language of each text in a batch is detected separately, HTML has alternatives, suggestions are not
-accepted, and a doubtful translation has `warnings`.  `translate_file.py` has the routes for files.
+accepted, and a doubtful translation has `warnings`, `doubts` and `other_language`.  `translate_file.py` has the
+routes for files.
 """
 
 import json
@@ -30,10 +31,10 @@ from ...tokenizer.language_pairs import MOST_LISTED
 from ...translate.decoding import DecodingOptions
 from ...translate.results import Doubt, Warned
 from ..api_errors import APIError
-from ..language_detection import Detection
+from ..language_detection import Detection, other_language_of
 from ..request_checks import replay_body
 from ..service import Service
-from .bodies import Body, Error, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
+from .bodies import OTHER_LANGUAGE, Body, Error, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
 from .translate_file import endings
 
 MOST_FIELDS = 100
@@ -122,6 +123,9 @@ class Translated(BaseModel):
     doubts: list[Doubt] | list[list[Doubt]] | None = Field(
         default=None, description="words that make a translation doubtful, if there are any. LibreTranslate has no "
         "such field")
+    other_language: str | list[str | None] | None = Field(
+        default=None, description=f"{OTHER_LANGUAGE}; in a list null for the others; missing if no text is so. "
+        "LibreTranslate has no such field")
 
 
 class Language(BaseModel):
@@ -213,6 +217,8 @@ def router(service: Service) -> APIRouter:
             answer["warnings"] = [one.warnings for one in found]
         if any(one.doubts for one in found):
             answer["doubts"] = [one.doubts for one in found]
+        if any(others := [other_language_of(one) for one in found]):
+            answer["other_language"] = others
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
 
     @routes.post("/detect", summary="Detect the language of a text",

@@ -25,12 +25,23 @@ from ...translate.results import Doubt, Hypothesis, Translation, Warned
 from ...translate.translator import Translator
 from ..access import Caller
 from ..api_errors import APIError
-from ..language_detection import other_language
+from ..language_detection import other_language_of
 from ..limits import bounded, check_look_size, check_passes
 from ..pivot import Pivot
 from ..service import LONG_TEXT, Service, own_codes
 from ..settings import ServerSettings
-from .bodies import GIVEN, TARGET_IDS, From0, JSONRoute, Languages, OptionFields, Pair, TargetIds, key_wanted
+from .bodies import (
+    GIVEN,
+    OTHER_LANGUAGE,
+    TARGET_IDS,
+    From0,
+    JSONRoute,
+    Languages,
+    OptionFields,
+    Pair,
+    TargetIds,
+    key_wanted,
+)
 from .without_heads import without_heads
 
 MOST_TERMS = 200  # of a glossary
@@ -134,8 +145,7 @@ class OneTranslation(BaseModel):
         description="signs that the translation went wrong. `unchanged`: it, or a part, is the same as the source; "
         "`too_short`: it, or a part, is far shorter; `cut_off`: it reached the maximum length")
     other_language: str | None = Field(
-        default=None, description="the language (ISO 639-1) of the text if it seems not to be source_language; the "
-        "translation is then unreliable. `und`: another language, unclear which; null: source_language, or in doubt")
+        default=None, description=f"{OTHER_LANGUAGE}; null: the source language, or in doubt")
     engine: str = Field(description="the engine: `ctranslate2` or `torch`")
     precision: str = Field(description="the precision of its weights, such as `int8`")
     pivot: Pivot | None = Field(
@@ -145,9 +155,8 @@ class OneTranslation(BaseModel):
 
     @classmethod
     def of(cls, found: Translation) -> "OneTranslation":
-        text = " ".join(one.source_text for one in found.parts) if found.has_markup else found.source_text
         return cls.model_validate(found, from_attributes=True).model_copy(
-            update={"other_language": other_language(text, found.source_language)})
+            update={"other_language": other_language_of(found)})
 
 
 class TranslateReply(BaseModel):

@@ -33,6 +33,7 @@ from seq2see.text.html_markup import Html
 from seq2see.tokenizer.words import split_words
 from seq2see.training.progress import Progress
 from seq2see.translate import Translator
+from seq2see.translate.remarks import Doubts, Remarks
 from tests.full_disk import files_of_at_most
 
 LINES = (b"\xef\xbb\xbfThe cat is tired.\r\n\r\nIt was raining. The owl lent the ladder to the crow.\n  \n12345\x0c\n"
@@ -206,6 +207,26 @@ def test_a_report_has_the_places_of_what_is_doubtful_or_stays(copied, tmp_path, 
     code, _, err = copied("b.txt", "--lines", "--report", "b.json")
     [found] = json.loads((tmp_path / "b.json").read_text())["files"]
     assert (found["texts"], found["doubtful"]) == (2, 1) and found["places"][0]["place"] == "line 2"
+
+
+def test_a_report_names_the_sentences_and_the_terms(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("Where is the station?\n\nI like it. The zorblat is in the station. Tom is here.\n")
+    (tmp_path / "terms.tsv").write_text("station\tgare\nlamp\tlampe\n")
+    assert command("translate", "a.txt", "--to", "fr", "--glossary", "terms.tsv", "--report", "a.json")[0] == 0
+    [found] = json.loads((tmp_path / "a.json").read_text())["files"]
+    assert (found["texts"], found["doubtful"]) == (2, 1)
+    assert found["terms"] == [{"term": "station", "translation": "gare", "times": 2, "missing": 0}]
+    assert [(one["place"], one["text"]) for one in found["places"]] == [("line 3", "The zorblat is in the station.")]
+    assert "gare" in found["places"][0]["translation"]
+
+
+def test_missing_terms_are_counted():
+    remarks, term = Remarks("texts"), ("cat", "chat")
+    for number, missing in enumerate([(), (term,), (term, term)], start=1):
+        remarks.note(number, Doubts((), (), missing, (), (term, term)))
+    assert remarks.record()["terms"] == [{"term": "cat", "translation": "chat", "times": 6, "missing": 3}]
+    assert len(remarks.places) == remarks.doubtful == 2
 
 
 def test_a_document_without_text_is_copied_and_that_is_said(copied, tmp_path):

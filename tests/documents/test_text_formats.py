@@ -168,10 +168,11 @@ I am here.
 def test_lines_that_end_because_they_are_full_are_one_text():
     document = read("a.txt", WRAPPED)
     before, paragraph, after = texts(document)
-    assert (before, after) == ("Dear friend,\nI am here.\n\n", "\n\n- one item\n")
+    assert (before, after) == ("Dear friend,\nI am here.\n", "- one item\n")
     assert paragraph.endswith("three rooms and a garden where the cat sleeps every day of the week and the dog waits.")
     assert written(document, str.swapcase) == WRAPPED.swapcase()
     assert max(map(len, written(document, lambda text: text.replace("house", "house " * 20)).splitlines())) == 64
+    assert texts(read("a.txt", "Roses\nred\n \nare\n\n")) == ["Roses\nred\n", "are\n"]
     for source in ("One line.\nA sentence of a list that is as long as this one, or more.\nAnd on.\n", "Roses\nred\n"):
         assert texts(read("a.txt", source)) == [source]
 

@@ -25,6 +25,22 @@ def trace(translator):
     return translator.look(translator(TEXTS[0], target="fr"))[0]
 
 
+@pytest.mark.parametrize("view", ["raw", "norm"])
+def test_the_attention_of_every_head(translator, view):
+    [trace] = translator.look(translator(TEXTS[0], target="fr"), views=["raw", "norm", "contributions"])
+    frame = trace.to_pandas(view)
+    assert len(frame) == sum(trace.maps(kind).size for kind in ("encoder", "cross")) + (
+        np.tril(np.ones_like(trace.maps("decoder"))).sum())
+    for kind in ("encoder", "decoder", "cross"):
+        own = frame[(frame.kind == kind) & (frame.on_page == "layer 2, head 1") & (frame.row == 3)]
+        assert (own.layer == 1).all() and (own["head"] == 0).all()
+        assert np.array_equal(own.weight, trace.maps(kind, view)[1, 0, 3][:len(own)])
+        assert [*own.column_token] == [token.text for token in trace.column_tokens(kind)][:len(own)]
+        assert {*own.row_token} == {trace.row_tokens(kind)[3].text}
+    with pytest.raises(UserError, match="^a table has heads, 'contributions' has none: expected raw or norm$"):
+        trace.to_pandas("contributions")
+
+
 @pytest.mark.parametrize("method", ["input_x_gradient", "gradient_x_activation"])
 def test_attributions(translator, method):
     found = lens.attribute(translator, TEXTS[0], target_language="fr", method=method)

@@ -125,6 +125,16 @@ def without_warnings(answer):
     return {name: value for name, value in answer.json().items() if name not in ("warnings", "doubts")}
 
 
+def test_text_in_another_language_is_flagged(live):
+    french = "Le chat n'a pas traversé la rue."
+    fields = {"source": "en", "target": "de"}
+    assert ask(live, json=fields | {"q": french}).json()["other_language"] == "fr"
+    assert "other_language" not in ask(live, json=fields | {"q": TEXT}).json()
+    for source in ("en", "auto"):
+        texts = {"q": [TEXT, f'<p title="street">{french}</p>', " "], "source": source, "format": "html"}
+        assert ask(live, json=fields | texts).json()["other_language"] == [None, "fr", None]
+
+
 FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "target": "de", "alternatives": "1"}
 
 

@@ -20,6 +20,8 @@ from seq2see.cli import serve
 from seq2see.serve.server import Server, outside_address
 from seq2see.serve.settings import ServerSettings
 
+STOPPING = "stopping: requests in progress have {} s to finish; a second signal stops immediately\n"
+
 
 def test_who_goes_is_counted_and_does_not_reach_the_engine():
     with stub_server(wait_ms=0) as client:
@@ -186,7 +188,7 @@ def test_sighup_loads_the_models_anew_and_sigterm_lets_a_call_finish_with_a_tab_
             call.join()
             assert answers[0].json()["translations"][0]["text"] == "SLEEP 1.5"
             assert server.process.wait(timeout=30) == 143
-        assert server.process.stderr.read() == ""
+        assert server.process.stderr.read() == STOPPING.format(10)
 
 
 def test_sighup_is_ignored_until_the_server_takes_it(monkeypatch):
@@ -243,7 +245,7 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
         server.process.send_signal(first)
         time.sleep(0.3)
         if second:
-            assert server.process.poll() is None
+            assert server.process.poll() is None and server.process.stderr.readline() == STOPPING.format(60)
             server.process.send_signal(second)
         assert server.process.wait(timeout=60) == code
         call.join(60)
@@ -282,4 +284,4 @@ def test_before_the_first_look_there_is_no_torch(folder):
         assert any("libtorch" in one.path for one in psutil.Process(server.pid).memory_maps())
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=60) == 130
-        assert server.process.stderr.read() == "seq2see: interrupted\n"
+        assert server.process.stderr.read() == STOPPING.format(10) + "seq2see: interrupted\n"

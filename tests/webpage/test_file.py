@@ -52,6 +52,14 @@ def test_a_damaged_file_is_said_in_one_sentence(open_tab, file, tmp_path, change
     tab.get_by_text(said).wait_for()
 
 
+def test_the_page_says_that_it_reads_the_model_before_the_first_translation(browser, file):
+    tab = browser.new_page()
+    tab.add_init_script("window.Worker = class { postMessage() {} };")
+    tab.goto(file)
+    tab.locator(".note").get_by_text("Reading the model…").wait_for()
+    tab.close()
+
+
 @pytest.mark.parametrize(("browser_without", "said"), [
     ("delete window.Worker", "The model in this page needs Worker. Use a newer browser."),
     ("delete window.DecompressionStream", "The model in this page needs DecompressionStream"),

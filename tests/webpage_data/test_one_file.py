@@ -55,4 +55,11 @@ def test_the_same_model_gives_the_same_file(folder):
 def test_what_cannot_be_written_is_said_in_one_line(folder, capsys, argv, said):
     assert main(["export", *(word.replace("FOLDER", str(folder)) for word in argv), "--format", "web"]) in (1, 2)
     out, err = capsys.readouterr()
-    assert said in err and err.count("\n") == 1 and not out
+    error = err.removeprefix(f"Writing the page of {folder.name} ...\n")
+    assert said in error and error.count("\n") == 1 and not out
+
+
+def test_the_command_says_what_it_does_and_prints_what_it_wrote(folder, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["export", str(folder), "--format", "web", "--out", str(page)]) == 0
+    assert capsys.readouterr() == (f"{page}\n", f"Writing the page of {folder.name} ...\n")

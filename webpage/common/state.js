@@ -26,6 +26,9 @@ export const traceOf = (state) => state.traces[state.part] || null;
 // Whether what is asked for is still on its way, and the maps are those of before.
 export const isOld = ({ busy }) => busy === "translating" || busy === "looking";
 
+// What the page waits for: `reads`, of a page with its model, says that the model is read before the first translation.
+export const waitingFor = (state, { reads }) => reads && !traceOf(state) ? "Reading the model…" : "Translating…";
+
 // The side of the words that look, and which of them is chosen.
 export const sideOf = ({ head }) => head.kind === "encoder" ? "source" : "target";
 export const chosenOf = (state) => sideOf(state) === "source" ? state.read : state.word;

@@ -12,7 +12,7 @@ import { comparedWith, rivals, twoModels } from "../lab/two_models.js";
 import { whatIf } from "../lab/what_if.js";
 import { inLanguage } from "../common/languages.js";
 import { html, paint, segment, stretches } from "../common/markup.js";
-import { isOld, traceOf } from "../common/state.js";
+import { isOld, traceOf, waitingFor } from "../common/state.js";
 import { hasHeads, isAttribution } from "../common/trace.js";
 import { machine } from "../machine/machine.js";
 import { drawMap, followMap, showRow } from "../maps/map.js";
@@ -66,8 +66,8 @@ export function bench(root, context) {
   if (id === "machine") return machine(find(".machine-home"), context);
   paint(find(".bench > .hd"), html`<h2>${tool.name}</h2><p class="second">${tool.question} ${tool.about}</p>`);
   find(".mapbench").hidden = !tool.hasMap || !trace;
-  if (!trace) return paint(find(".tooled"), html`<p class="soft">${state.error ?? (state.busy ? "Translating…"
-    : "Type a sentence in See first.")}</p>`);
+  if (!trace) return paint(find(".tooled"), html`<p class="soft">${state.error ?? (state.busy
+    ? waitingFor(state, settings) : "Type a sentence in See first.")}</p>`);
   paint(find(".tooled"), html`${id === "two" ? compared(context, trace) : tool.draw?.(context, trace)}`);
   if (!tool.hasMap) return;
   const isEarlier = isOld(state) && state.waited;

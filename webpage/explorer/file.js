@@ -20,7 +20,7 @@ export function openFile(home) {
   begun();
   home.textContent = "";
   if (settings.opened && !location.hash) location.replace(`#${settings.opened}`);
-  explorer(home, { ...settings, answer: async (route, body, signal) => {
+  explorer(home, { ...settings, reads: true, answer: async (route, body, signal) => {
     const { ask, lessons } = await begun();
     return route === "lessons" ? { record: await lessons(), own: false, running: false, said: [], may_run: false }
       : ask(route, body, signal);

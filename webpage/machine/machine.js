@@ -12,7 +12,7 @@ import { isUsed } from "./machine_river.js";
 import { sums } from "./machine_sums.js";
 import { phoneSections } from "./machine_on_phone.js";
 import { html, paint, stretches } from "../common/markup.js";
-import { traceOf } from "../common/state.js";
+import { traceOf, waitingFor } from "../common/state.js";
 
 const WIDE = 1000;              // pixels of the window from which all of it is one screen
 const LEAST = 600, MOST = 840;  // pixels of the stage's height
@@ -30,7 +30,7 @@ export function machine(element, context) {
     element.innerHTML = String(FRAME);
     listenToMachine(find(".machine"), context);
   }
-  if (!trace) return waiting(find, state);
+  if (!trace) return waiting(find, state, context.settings);
   if (element.of && element.of !== trace) Object.assign(state.machine, UNMOVED);
   element.of = trace;
   const step = stepOf(state, trace), answer = inside(context, trace, { tool: "machine", step });
@@ -43,8 +43,8 @@ export function machine(element, context) {
   drawOpen(find(".m-over"), shown, context);
 }
 
-function waiting(find, state) {
-  const message = state.error ?? (state.busy ? "Translating…"
+function waiting(find, state, settings) {
+  const message = state.error ?? (state.busy ? waitingFor(state, settings)
     : "Type a sentence in See first. This page shows how the model translates it.");
   paint(find(".m-strip"), html`<span class="soft">${message}</span>`);
   for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");

@@ -4,7 +4,7 @@
 import { examplesOf, flipOf } from "../common/flips.js";
 import { inLanguage, isRightToLeft, language, sourcesOf, targetsOf } from "../common/languages.js";
 import { changed, html, icon, isNarrow, listed, opener, paint, stretches } from "../common/markup.js";
-import { isOld, looking, sideOf, traceOf } from "../common/state.js";
+import { isOld, looking, sideOf, traceOf, waitingFor } from "../common/state.js";
 import { UNRECORDED } from "../lab/replay.js";
 import { percent, quoted } from "../common/wording.js";
 
@@ -173,7 +173,7 @@ function note(state, from, settings) {
   const chip = (id, label) => html`<button class="chip" data-do="${id}" data-k="${id}">${label}</button>`;
   if (state.error) return html`${icon("warning")}<span>${state.error}</span>${
     state.error === UNRECORDED ? "" : chip("again", "Try again")}`;
-  if (isOld(state)) return state.waited && html`<span class="soft">Translating…</span>${chip("cancel", "Cancel")}`;
+  if (isOld(state)) return state.waited && html`<span class="soft">${waitingFor(state, settings)}</span>${chip("cancel", "Cancel")}`;
   if (!traceOf(state)) return state.text.trim() && !state.busy && TOO_LITTLE;
   const said = notes(state, from, settings), many = state.traces.length;
   return html`${String(said) && html`<span>${said}</span>`}${many > 1 && html`<span class="soft">Sentence ${state.part + 1} of ${many} is shown. Select
