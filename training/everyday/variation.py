@@ -153,7 +153,7 @@ def _name(draw: Random, *, consonant: bool) -> str:
     kind = draw.random()
     if kind < 0.1:
         return f'"{_word(draw, consonant=True).lower()}{draw.choice("-_.")}{draw.randint(2, 999)}"'
-    if kind < 0.25:
+    if kind < 0.3:
         return f'"{_word(draw, consonant=True)} {_word(draw, consonant=False)}"'
     while True:
         first = draw.choice(NAMES) if draw.random() < 0.5 else _word(draw, consonant=consonant)
