@@ -101,6 +101,7 @@ def test_the_drawing_is_seen_in_both_themes(browser, circuit, tmp_path, scheme):
     tab.close()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("arguments", "said"), [
     ([*TEXTS, "--translations", "Le chat.", "Le chat."], "both sentences have the same translation, 'Le chat.'"),
     ([*TEXTS], "both sentences have the same translation"),

@@ -97,6 +97,7 @@ def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, com
     tab.close()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("arguments", "said"), [
     (["The cat. The box. The street did not cross the cat. It was tired."], "parts: give one sentence"),
     (["..."], "this text has no words"), ([""], "this text has no words"),
@@ -135,6 +136,7 @@ def table(tmp_path):
     return path
 
 
+@pytest.mark.long
 def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, table, tmp_path):
     path = tmp_path / "x.html"
     asked = ["--against", folders[1], "--data", table, "--to", "fr", "--engine", "torch"]

@@ -87,6 +87,7 @@ def test_views_roles_and_calibration_of_any_model(kind, pairs, tmp_path, measure
     assert trace.trust == trust and trace.calibrated is not None, "as the page shows them"
 
 
+@pytest.mark.long
 def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp_path, measured):
     folder = tiny.save(tmp_path / "run", *tiny.seq2see())
     for number, language in enumerate(("en", "fr")):
@@ -135,6 +136,7 @@ def test_a_header_names_the_languages(header, asked, pair, pairs, tmp_path):
 # --- where it is kept
 
 
+@pytest.mark.long
 def test_a_download_and_a_read_only_folder_are_not_written_to(pairs, tmp_path, cache, monkeypatch, measured):
     own = table(tmp_path / "own.csv", pairs)
     download = tmp_path / "hub" / "models--org--name" / "snapshots" / "0a1b"
@@ -157,6 +159,7 @@ def test_a_download_and_a_read_only_folder_are_not_written_to(pairs, tmp_path, c
         (folder / "trust.json").unlink()
 
 
+@pytest.mark.long
 def test_what_replaces_measurements_that_come_with_a_model_says_so_and_keeps_what_it_leaves_out(
         pairs, tmp_path, monkeypatch, cache, measured):
     monkeypatch.setattr("seq2see.pretrained.is_packaged", lambda folder: True)

@@ -145,6 +145,7 @@ def test_integrated_gradients_sum_to_the_difference_of_the_outputs(case):
     np.testing.assert_allclose(found.values, trace.log_probs, rtol=0, atol=1e-4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["marian", pytest.param("bart", marks=pytest.mark.long), "mt5"])
 def test_without_bends_the_gradients_alone_are_complete(kind, monkeypatch):
     """Nothing is left to spread where the activation is smooth: what is summed are gradients."""

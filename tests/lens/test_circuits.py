@@ -68,6 +68,7 @@ class Float64:
         return sum(found) / len(found)
 
 
+@pytest.mark.few(1)
 def test_every_figure_is_that_of_float64_and_the_order_is_greedy(model):
     found = find_circuit(model, PAIRS, share=0.8)
     runs, order = Float64(model, PAIRS), [one.part for one in found.order]

@@ -56,6 +56,7 @@ def attentions(model, source, target):
     return maps, output.logits[0].log_softmax(-1).numpy()
 
 
+@pytest.mark.few(1)
 def test_every_map_is_that_of_the_trace_of_its_line(any_model, tmp_path):
     translator, views = Translator(*any_model), list(VIEWS)
     pairs = PAIRS[1:3]  # of unlike length
@@ -290,6 +291,7 @@ def test_progress_has_the_time_left_on_a_terminal_alone(translator, tmp_path, mo
     assert any("<" in one and "/8" in one and " pairs/s" in one for one in shown)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("arguments", "said"), [
     ({"keep": ["map"]}, r"keep=\['map'\]: expected a list of maps, steps, entropy, sinks, offsets, roles"),
     ({"keep": "maps"}, r"keep='maps': expected a list"),

@@ -60,6 +60,7 @@ def test_what_enters_a_state_leaves_it_and_all_reaches_the_embeddings(name):
         assert one.token == tokens[one.position].text
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", tiny.KINDS)
 def test_a_threshold_leaves_edges_out_and_changes_none_for_the_better(name):
     whole, _ = graph_of(*tiny.make(name), threshold=0)

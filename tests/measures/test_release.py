@@ -143,6 +143,7 @@ def test_weights_too_large_for_float16_are_refused(copy, tmp_path):
         release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("limit", "value", "said"), [
     ("MOST_BYTES", 1000, r"export of everyday would have [\d,]+ bytes; expected at most 1,000"),
     ("MOST_CHANGE", 1e-9, r"float16 changes the log-probability of a translation by [\d.]+; expected at most 1e-09"),

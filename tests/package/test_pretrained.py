@@ -225,6 +225,7 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     assert f"training is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_it_translates_as_it_did_when_it_was_released(model, engine):
     kept = json.loads((model / "examples.json").read_text("utf-8"))

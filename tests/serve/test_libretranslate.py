@@ -128,6 +128,7 @@ def without_warnings(answer):
 FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "target": "de", "alternatives": "1"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("request_", [
     {"json": FIELDS | {"alternatives": 1}},
     {"data": FIELDS},
@@ -142,6 +143,7 @@ def test_four_encodings_say_the_same(live, translator, request_):
     assert without_warnings(answer) == {"translatedText": best.text, "alternatives": [one.text for one in others]}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("fields", [
     {"format": ""}, {"format": None}, {"alternatives": ""}, {"alternatives": None}, {"alternatives": "0"},
     {"api_key": None}, {"api_key": "", "format": "text", "alternatives": 0},

@@ -112,6 +112,7 @@ async def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypa
 TAGS = "a b, " * 96
 
 
+@pytest.mark.few(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("body", [
     {"text": TAGS, "evidence": True}, {"text": TAGS, "views": ["left_out"]},

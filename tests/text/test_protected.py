@@ -245,6 +245,7 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
         assert part.kind == "space" or text[part.start] in restored
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", [
     "(a", "*a ", "<a ", "<a></b>", "a(b)", "#a", '"a ', "a.b", "你 ", "_a ",
     "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a", '[a b="c" ', "'a ",

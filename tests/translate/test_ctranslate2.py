@@ -43,6 +43,7 @@ def hypotheses(results):
     return [[one.token_ids for one in result.hypotheses] for result in results]
 
 
+@pytest.mark.few(1)
 def test_in_float32_it_finds_what_torch_finds(either):
     fast = Translator.from_pretrained(either, engine="ctranslate2", precision="float32", threads=1)
     slow = Translator.from_pretrained(either, engine="torch")
@@ -83,6 +84,7 @@ def family(name, *, beams):
     return model, tokenizer
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("beams", [1, 4])
 @pytest.mark.parametrize("name", [
     *FAMILIES[:3], *(pytest.param(name, marks=pytest.mark.long) for name in FAMILIES[3:])])

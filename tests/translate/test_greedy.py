@@ -31,6 +31,7 @@ def check(translator, **settings):
     assert len({len(one.token_ids) for one in alone}) > 1, "all end together: nobody has left"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", tiny.MOST_KINDS)
 def test_rows_that_leave_change_nothing_for_those_that_stay(kind):
     translator = ending(kind)

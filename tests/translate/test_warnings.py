@@ -39,6 +39,7 @@ def test_a_copy_is_unchanged(text):
     assert writing()(text, source="en", target="fr").warnings == ("unchanged",)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("text", [*KEPT, "", " ", "…", "12345"])
 def test_what_must_stay_has_no_warning(text):
     assert writing()(text, source="en", target="fr").warnings == ()

@@ -63,6 +63,7 @@ FEATURES = {
 }
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", FEATURES)
 def test_every_feature_is_reached_from_see_in_three_presses(tab, name):
     presses, there = FEATURES[name]
@@ -313,6 +314,7 @@ def test_the_lessons_are_there_at_once(tab):
     tab.locator(".tgt .w.sel").wait_for()
 
 
+@pytest.mark.long
 def test_two_models_are_laid_side_by_side(open_tab, packaged, server):
     tab = open_tab(packaged.url)
     settled(tab)
