@@ -233,6 +233,7 @@ def test_a_text_is_refused_before_a_model_is_looked_for(argv, content, said, tmp
     assert (code, out) == (1, "") and said in one_line(err)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("verb", ["demo", "serve"])
 def test_a_server_without_its_extra_is_told_how_to_get_it(verb, tmp_path):
     code, _, err = without("fastapi", [verb, *VERBS[verb]], cwd=tmp_path)
@@ -240,6 +241,7 @@ def test_a_server_without_its_extra_is_told_how_to_get_it(verb, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_a_busy_port_is_told_before_the_page_is_imported():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -56,6 +56,7 @@ def test_a_model_beside_itself_is_the_same(command, folders):
     assert set(re.findall(r"^  \w+ \d\.\d +\w+ \d\.\d +(\d\.\d\d)", out, re.MULTILINE)) == {"0.00"}
 
 
+@pytest.mark.long
 def test_the_page_has_what_the_terminal_says(compare, folders, tmp_path):
     path = tmp_path / "x.html"
     code, out, err = compare("The cat <b>did</b> not cross.", "--html", path)

@@ -111,6 +111,7 @@ def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp
 # --- which languages the data name
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("header", "asked", "pair"), [
     (("en", "fr"), {}, ("eng_Latn", "fra_Latn")),
     (("fr", "en"), {}, ("fra_Latn", "eng_Latn")),
@@ -252,6 +253,7 @@ def _few(monkeypatch):
 # --- mistakes
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("arguments", "said"), [
     ("", "has no run.yaml, so its own pairs are unknown; give --data FILE"),
     ("--data none.csv", "none.csv is not a file of sentence pairs"),
@@ -278,6 +280,7 @@ def test_too_few_pairs_leave_out_what_needs_more(pairs, tmp_path, measured):
             " pairs, which leave 4 for each; give at least 80)") in err
 
 
+@pytest.mark.long
 def test_as_many_pairs_as_the_message_asks_for_are_enough(pairs, tmp_path, measured):
     folder = tiny.save(tmp_path / "run", *tiny.seq2see())
     _, out, _ = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:80]), "--sentences", 50)

@@ -406,6 +406,7 @@ def margin(logits_TV):
     return logits_TV[-1, CHOICE.right] - logits_TV[-1, CHOICE.wrong]
 
 
+@pytest.mark.few(1)
 def test_the_estimate_is_the_gradient_of_float64_times_the_change(model):
     ids = list(CHOICE.source_ids), list(CHOICE.target_ids)
     _, donor = run_with_cache(model, [OTHER_SOURCE], [OTHER_TARGET])

@@ -127,6 +127,7 @@ def test_input_times_gradient_is_that_of_finite_differences(case):
         close(both_sides(found)[r], by_hand.slopes(by_hand.x, by_hand.x[0]), rel=1e-3)
 
 
+@pytest.mark.few(1)
 def test_integrated_gradients_are_those_of_finite_differences(case):
     model, tokenizer, trace, outputs = case
     found = attributed(model, tokenizer, trace, "integrated_gradients", outputs[1:], segments=8)

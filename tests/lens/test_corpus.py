@@ -172,6 +172,7 @@ def whole(translator, tmp_path_factory):
         return trace_corpus(translator, PAIRS * 3, tmp_path_factory.mktemp("whole") / "out", keep=KEEPS)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("after", [0, 3, 8, *(pytest.param(after, marks=pytest.mark.long) for after in (2, 7, 11))])
 def test_stopped_and_started_again_it_goes_on_and_the_result_is_the_same(translator, whole, tmp_path, small_parts,
                                                                           after, monkeypatch):

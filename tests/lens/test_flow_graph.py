@@ -84,6 +84,7 @@ def key(graph, edge):
         graph.nodes[edge.source], graph.nodes[edge.target]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [3, 9])
 def test_shares_are_those_of_the_network_computed_by_itself(step):
     """storybook in float64, from its files."""

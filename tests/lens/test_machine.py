@@ -106,6 +106,7 @@ def test_parts_sum_to_the_logit_and_the_margin_and_the_encoders_to_what_cross_at
     assert np.isfinite(found["strips"]["source"]).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["gated T5", "sparse Switch", "NLLB-MoE", *tiny.MOST_KINDS])
 def test_neurons_and_the_bias_sum_to_their_feed_forward_layer(name):
     model, tokenizer, trace = traced(name)
@@ -310,6 +311,7 @@ def test_without_is_left_out_where_its_passes_take_too_long(storybook):
     assert taken_apart(storybook, trace, 11, seconds=math.inf).without
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "step", "said"), [
     ("marian", 6, "there is no step 6 here: expected 0 to 5"),
     ("marian", -1, "there is no step -1 here: expected 0 to 5"),

@@ -104,6 +104,7 @@ def test_a_what_if_that_makes_no_sense_is_refused(seq2see, ask, said):
         ask(WhatIf(*seq2see, "en", "fr", num_beams=2))
 
 
+@pytest.mark.few(1)
 def test_a_forced_prefix_begins_the_translation_and_an_edited_word_is_the_only_difference(what_if):
     whole, forced = what_if.prefix(SENTENCES[0], "La boîte")
     assert forced.target_text.startswith("La boîte") and not whole.target_text.startswith("La boîte")

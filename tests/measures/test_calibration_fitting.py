@@ -125,6 +125,7 @@ def drawn(translator: Translator, sources: list[str], temperature: float) -> lis
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_of_what_a_net_draws_itself_the_temperature_is_known(
     translator: Translator, sources: list[str], temperature: float

@@ -72,6 +72,7 @@ def test_its_curve_has_its_own_name_and_not_the_runs(run, model, tmp_path):
     assert drawn["everyday"] == (model / "curve.png").read_bytes() != drawn["third"]
 
 
+@pytest.mark.long
 def test_the_same_run_makes_the_same_bytes(run, model, tmp_path):
     again = release(run, "everyday", commit=COMMIT, home=tmp_path)
     assert contents(again) == contents(model)

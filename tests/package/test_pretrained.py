@@ -110,6 +110,7 @@ def test_models_lists_them_with_languages_sizes_and_scores(command, home):
     ]
 
 
+@pytest.mark.long
 def test_what_is_measured_of_a_packaged_model_is_kept_in_the_cache(command, home, tmp_path):
     before = state(home)
     Path("own.csv").write_text("en,fr\n" + "".join(f"The cat {i}.,Le chat {i}.\n" for i in range(260)))

@@ -153,6 +153,7 @@ def test_what_clients_send_for_what_they_leave_out(live, translator, fields):
         "translatedText": translator(TEXT).text}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["json", "data"])
 def test_alternatives_may_be_a_string_of_digits(live, kind):
     fields = {"q": TEXT, "source": "en", "target": "fr"}
@@ -164,6 +165,7 @@ def test_alternatives_may_be_a_string_of_digits(live, kind):
         assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("path", ["/health", "/healthz", "/readyz", "/languages", "/", "/ui", "/ui/"])
 def test_head_says_what_get_says_without_the_body(live, path):
     head, get = (getattr(httpx, method)(live + path, timeout=60) for method in ("head", "get"))

@@ -99,6 +99,7 @@ def test_a_patch_and_the_evidence_are_about_the_tokens_shown(app, text):
         assert one["log_odds"] == pytest.approx(own, abs=1e-3), "its own outputs"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ONE_OF_THEM)
 def test_a_machine_is_of_the_step_shown(app, text):
     _, trace, about = shown(app, text)

@@ -123,6 +123,7 @@ def test_an_adapter_is_on_every_linear_layer_of_the_family_and_resumes(family, l
     assert (tmp_path / "run" / "adapter" / "adapter_model.safetensors").is_file()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("family", "source", "labels"), [
     ("nllb", ["eng_Latn", "▁The", "</s>"], ["fra_Latn", "▁Le", "</s>"]),
     ("m2m_100", ["__en__", "▁The", "</s>"], ["__fr__", "▁Le", "</s>"]),

@@ -71,6 +71,7 @@ def test_an_adapter_resumes_exactly(base, data, tmp_path):
     assert (whole / "model.safetensors").read_bytes() != (base / "model.safetensors").read_bytes()
 
 
+@pytest.mark.long
 @ONE_FAMILY
 def test_a_training_without_a_gain_stops_early(base, data, tmp_path):
     settings = [*EACH_STEP, "training.max_steps=9", "training.learning_rate=0", "training.patience=2"]

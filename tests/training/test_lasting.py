@@ -160,6 +160,7 @@ def test_the_second_signal_stops_at_once(make_trainer, at):
 
 # Going on
 
+@pytest.mark.long
 def test_a_run_that_had_ended_takes_no_further_step(make_trainer):
     trainer = make_trainer(save_strategy="steps", save_steps=6, max_steps=6)
     trainer.train()

@@ -95,6 +95,7 @@ def test_the_card_names_the_run_as_its_folder_was_given(run):
     assert named == [str(given)] * 3 and f"# {given.name}\n" in card
 
 
+@pytest.mark.long
 def test_a_run_finds_its_data_from_any_folder_and_when_it_was_moved_with_them(toy_file, tmp_path, monkeypatch, capsys):
     project, moved = tmp_path / "project", tmp_path / "moved"
     project.mkdir()
@@ -258,6 +259,7 @@ def hindi_file(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path):
     settings = [f"model.init_from={run}", f"data.path={hindi_file}", "data.target=hi", "tokenizer.vocab_size=500"]
     assert train(*settings, f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=1") == 0

@@ -171,6 +171,7 @@ def test_an_auto_map_does_not_run_unless_the_command_says_so(opus, tmp_path, mon
 # --- what cannot be opened
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("change", "said"), [
     (lambda weights: weights.pop("model.decoder.layers.1.fc1.weight"), "missing: model.decoder.layers.1.fc1.weight"),
     (lambda weights: weights["model.encoder.layers.0.fc1.bias"].fill_(float("nan")), "NaN, infinity .*: model.encoder"),

@@ -196,6 +196,7 @@ def test_whatever_decides_what_is_translated_makes_another_export(run):
         (run / name).write_bytes(content)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("change", [{"scale_embedding": False}, {"activation_function": "silu"}])
 def test_a_network_of_another_make_is_exported_as_it_is(tmp_path, change):
     model, tokenizer = tiny.seq2see()

@@ -88,6 +88,7 @@ def test_a_model_that_writes_next_to_nothing_is_warned_of():
     assert result.warnings == ("too_short",)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 @pytest.mark.parametrize("beams", [1, 2])
 def test_a_forced_end_at_the_limit_is_no_end(tmp_path, engine, beams):
