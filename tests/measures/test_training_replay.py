@@ -61,7 +61,6 @@ def test_each_moment_is_what_the_model_of_that_step_writes_and_looks_at(run: Pat
     assert len({moment.traces[0].log_prob for moment in replay.moments}) == 3
 
 
-@pytest.mark.long
 def test_a_run_trained_on_begins_with_the_replay_of_its_start(run: Path, tmp_path: Path) -> None:
     make_replay(Translator.from_pretrained(run, engine="torch"), run, count=18).save(run / FILE)
     further, other = tiny.save(tmp_path / "further", *tiny.seq2see(seed=3)), tmp_path / "gone"

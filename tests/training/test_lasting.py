@@ -171,7 +171,6 @@ def test_a_run_that_had_ended_takes_no_further_step(make_trainer):
     assert all(torch.equal(*both) for both in zip(before, resumed.model.parameters(), strict=True))
 
 
-@pytest.mark.long
 def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_trainer, capsys):
     settings = {
         "patience": 3, "eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
