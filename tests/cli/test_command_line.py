@@ -241,7 +241,6 @@ def test_a_server_without_its_extra_is_told_how_to_get_it(verb, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.long
 def test_a_busy_port_is_told_before_the_page_is_imported():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

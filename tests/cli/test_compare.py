@@ -56,7 +56,6 @@ def test_a_model_beside_itself_is_the_same(command, folders):
     assert set(re.findall(r"^  \w+ \d\.\d +\w+ \d\.\d +(\d\.\d\d)", out, re.MULTILINE)) == {"0.00"}
 
 
-@pytest.mark.long
 def test_the_page_has_what_the_terminal_says(compare, folders, tmp_path):
     path = tmp_path / "x.html"
     code, out, err = compare("The cat <b>did</b> not cross.", "--html", path)
@@ -137,7 +136,6 @@ def table(tmp_path):
     return path
 
 
-@pytest.mark.long
 def test_evaluate_writes_the_largest_differences_side_by_side(command, folders, table, tmp_path):
     path = tmp_path / "x.html"
     asked = ["--against", folders[1], "--data", table, "--to", "fr", "--engine", "torch"]

@@ -130,7 +130,6 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(look, tmp_path, suf
     assert path.read_text() == "good" and os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.long
 def test_characters_without_a_font_are_told(look, folder, tmp_path):
     """A picture has boxes for them; .svg and .html leave them to the reader's own fonts."""
     run = shutil.copytree(folder, tmp_path / "run")

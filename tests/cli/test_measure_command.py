@@ -87,7 +87,6 @@ def test_views_roles_and_calibration_of_any_model(kind, pairs, tmp_path, measure
     assert trace.trust == trust and trace.calibrated is not None, "as the page shows them"
 
 
-@pytest.mark.long
 def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp_path, measured):
     folder = tiny.save(tmp_path / "run", *tiny.seq2see())
     for number, language in enumerate(("en", "fr")):
@@ -160,7 +159,6 @@ def test_a_download_and_a_read_only_folder_are_not_written_to(pairs, tmp_path, c
         (folder / "trust.json").unlink()
 
 
-@pytest.mark.long
 def test_what_replaces_measurements_that_come_with_a_model_says_so_and_keeps_what_it_leaves_out(
         pairs, tmp_path, monkeypatch, cache, measured):
     monkeypatch.setattr("seq2see.pretrained.is_packaged", lambda folder: True)
@@ -280,7 +278,6 @@ def test_too_few_pairs_leave_out_what_needs_more(pairs, tmp_path, measured):
             " pairs, which leave 4 for each; give at least 80)") in err
 
 
-@pytest.mark.long
 def test_as_many_pairs_as_the_message_asks_for_are_enough(pairs, tmp_path, measured):
     folder = tiny.save(tmp_path / "run", *tiny.seq2see())
     _, out, _ = measured(folder, "--data", table(tmp_path / "own.csv", pairs[:80]), "--sentences", 50)

@@ -347,7 +347,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("sender", "receivers"), PATHS)
 def test_a_path_is_that_of_the_definition(one_of_three, sender, receivers):
     """In float64: all heads and feed-forward layers held, the sender changed, the receivers read; then these put in."""

@@ -38,7 +38,6 @@ def spoilt(change):
     return pack
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(("change", "told"), [
     (lambda data: data[:-20], "."),
     (lambda data: gzip.compress(b"[]"), "."),

@@ -113,7 +113,6 @@ def test_all_lessons_make_a_page_and_the_record_that_a_server_shows(
     assert not packaged.own and packaged.record == json.loads(gzip.decompress(packaged_lessons()))
 
 
-@pytest.mark.long
 def test_of_a_model_that_no_browser_runs_the_record_alone_is_written(
     bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

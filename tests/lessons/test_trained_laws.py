@@ -162,7 +162,6 @@ def test_the_test_loss_counts_each_token_alike_however_batches_are_cut(
     assert losses == pytest.approx(losses[:1] * 4, rel=1e-5)
 
 
-@pytest.mark.long
 def test_what_was_trained_does_not_depend_on_what_was_before_and_tests_on_unseen_sentences(
         bench: Workbench, tmp_path: Path) -> None:
     bench = replace(bench, shelf=tmp_path / "one")  # the session's own shelf holds what other tests trained

@@ -232,7 +232,6 @@ def test_the_last_answer_on_a_connection_says_that_it_closes():
     assert closes == [False, True]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("first", "second", "code"), [
     (signal.SIGINT, signal.SIGTERM, 130), (signal.SIGTERM, None, 143),
 ])

@@ -49,7 +49,6 @@ def test_evaluate_takes_any_header(run, header, tmp_path, capsys):
         capsys.readouterr()
 
 
-@pytest.mark.long
 def test_a_trained_pair_becomes_the_default_of_a_model_with_many(tmp_path, capsys):
     base = many_to_many(tmp_path / "base")
     with pytest.raises(Exception, match="choose one"):

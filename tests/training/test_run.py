@@ -259,7 +259,6 @@ def hindi_file(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.long
 def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path):
     settings = [f"model.init_from={run}", f"data.path={hindi_file}", "data.target=hi", "tokenizer.vocab_size=500"]
     assert train(*settings, f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=1") == 0

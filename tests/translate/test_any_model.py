@@ -171,7 +171,6 @@ def test_an_auto_map_does_not_run_unless_the_command_says_so(opus, tmp_path, mon
 # --- what cannot be opened
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("change", "said"), [
     (lambda weights: weights.pop("model.decoder.layers.1.fc1.weight"), "missing: model.decoder.layers.1.fc1.weight"),
     (lambda weights: weights["model.encoder.layers.0.fc1.bias"].fill_(float("nan")), "NaN, infinity .*: model.encoder"),
@@ -241,7 +240,6 @@ def sharded(content):
     return change
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize(("damage", "said"), [
     (generating(bad_words_ids=[5]), r"bad_words_ids\[0\] in .*/generation_config.json is 5, expected a list"),
     (generating(num_beams="four"), "num_beams in .*/generation_config.json is \"four\", expected a whole number"),
