@@ -36,6 +36,7 @@ import json
 import shutil
 import socket
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,22 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     atexit.register(gc.freeze)  # as seq2see/cli/command.py, for the same reason
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked `few(n)` the default run has n cases, evenly spaced; the others are long."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("few") and not item.get_closest_marker("long"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for found in cases.values():
+        found.sort(key=lambda item: tuple(item.callspec.indices.values()))
+        [count] = found[0].get_closest_marker("few").args
+        kept = {number * (len(found) - 1) // max(1, count - 1) for number in range(count)}
+        for number, item in enumerate(found):
+            if number not in kept:
+                item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,6 +9,7 @@ def bench(imported):
     return imported("inference")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("beams", [1, 3])
 def test_the_peer_ends_each_sentence_where_ours_did(bench, tmp_path, beams):
     pytest.importorskip("ctranslate2")
@@ -42,6 +43,7 @@ def test_the_share_of_our_own_work_is_one(bench):
     assert row["ours"] < 100 and row["beams"] == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", ["opus-mt", "nllb"])
 def test_shapes_write_as_much_as_their_peers(bench, tmp_path, shape):
     pytest.importorskip("ctranslate2")

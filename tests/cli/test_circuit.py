@@ -53,6 +53,7 @@ def test_json_is_one_object_with_every_part(circuit, found):
     assert plain["order"] == json.loads(json.dumps(found[0].to_dict()))["order"]
 
 
+@pytest.mark.long
 def test_without_translations_they_are_the_model_s_own(circuit, folder):
     model = Translator.from_pretrained(folder, engine="torch")
     texts = TEXTS[0], "An owl lent 12 ladders to the crow."
@@ -101,6 +102,7 @@ def test_the_drawing_is_seen_in_both_themes(browser, circuit, tmp_path, scheme):
     tab.close()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("arguments", "said"), [
     ([*TEXTS, "--translations", "Le chat.", "Le chat."], "both sentences have the same translation, 'Le chat.'"),
     ([*TEXTS], "both sentences have the same translation"),

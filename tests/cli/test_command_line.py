@@ -83,6 +83,7 @@ def test_no_library_is_imported_before_it_is_needed(code):
     assert not [name for name in after if name.startswith("seq2see.modeling")]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("room", ["documents", "lens", "serve.service", "storybook", "text", "tokenizer", "translate"])
 def test_a_room_loads_no_torch_before_it_is_needed(room):
     code = f"import sys, seq2see.{room}; sys.exit(not {{'torch', 'transformers'}}.isdisjoint(sys.modules))"
@@ -195,6 +196,7 @@ def exported_run(tmp_path_factory):
     return run
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("argv", "code", "said"), [
     (["env"], 0, "torch cannot be imported"),
     (["translate", "RUN", "--to", "fr"], 0, "\n"),
@@ -212,6 +214,7 @@ def test_what_can_works_without_torch_and_the_rest_says_what_is_missing(argv, co
 ALIGN = ["align", "runs/none", "--src", "IN", "--tgt", "IN"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("argv", "content", "said"), [
     (["translate", "runs/none"], "The cat.\n".encode("utf-16-le"), "not UTF-8 but UTF-16; convert it with iconv"),
     (["translate", "runs/none"], b"The cat.\n" * 9000 + b"L'\xe9t\xe9\n", "line 9001"),
@@ -230,6 +233,7 @@ def test_a_text_is_refused_before_a_model_is_looked_for(argv, content, said, tmp
     assert (code, out) == (1, "") and said in one_line(err)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("verb", ["demo", "serve"])
 def test_a_server_without_its_extra_is_told_how_to_get_it(verb, tmp_path):
     code, _, err = without("fastapi", [verb, *VERBS[verb]], cwd=tmp_path)

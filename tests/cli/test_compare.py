@@ -97,6 +97,7 @@ def test_the_page_opens_with_both_models_and_looks_inside_the_other(browser, com
     tab.close()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("arguments", "said"), [
     (["The cat. The box. The street did not cross the cat. It was tired."], "parts: give one sentence"),
     (["..."], "this text has no words"), ([""], "this text has no words"),

@@ -41,6 +41,7 @@ def evaluated(capsys, *arguments: object) -> dict:
     return json.loads(capsys.readouterr().out)["fr"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("engine", "count"), [("auto", 10), ("torch", 4)])
 def test_the_scores_are_those_of_what_translate_writes(tmp_path, capsys, monkeypatch, engine, count):
     """Of passages, with the packaged model; the model alone (`--raw`) loses sentences, and the record says which."""
@@ -59,6 +60,7 @@ def test_the_scores_are_those_of_what_translate_writes(tmp_path, capsys, monkeyp
         assert (row["pipeline"], row["engine"], row["precision"]) == (name, *used)
 
 
+@pytest.mark.long
 def test_a_model_and_its_own_export_are_scored_alike(tmp_path, capsys):
     table = table_of(tmp_path / "passages.tsv", PASSAGES[:4])
     assert main(["export", "everyday", "--format", "transformers", "--out", str(tmp_path / "stock")]) == 0

@@ -45,6 +45,7 @@ def test_it_writes_numbers_that_are_the_traces(look, translator, tmp_path):
     assert json.loads(path.read_text())["target_ids"] == list(expected.target_ids)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["x.png", "x.svg", "x.npz"])
 def test_it_writes_pictures_and_all_numbers(look, tmp_path, name):
     path = tmp_path / name
@@ -117,6 +118,7 @@ def test_calibrated_probabilities_are_shown_unless_raw_ones_are_asked_for(look, 
     assert code == 1 and "calibration.json is not a valid calibration" in err and err.count("\n") == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("suffix", ["html", "json", "npz", "png", "svg"])
 def test_a_file_that_cannot_be_written_leaves_the_one_before(look, tmp_path, suffix):
     path = tmp_path / f"x.{suffix}"
@@ -137,6 +139,7 @@ def test_characters_without_a_font_are_told(look, folder, tmp_path):
         assert code == 0 and ("these characters, so the picture shows boxes: 𒀀; use .svg" in err) == told
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("arguments", "code", "told"), [
     (["The cat.", "--out", "x.pdf"], 2, "one of .html (a page), .json (numbers), .npz (numbers), .png (a picture)"),
     (["The cat.", "--view", "rollout", "--head", "0"], 2, "view rollout has no heads"),

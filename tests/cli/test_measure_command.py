@@ -110,6 +110,7 @@ def test_gold_links_of_one_s_own_give_alignment_errors_and_word_links(pairs, tmp
 # --- which languages the data name
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("header", "asked", "pair"), [
     (("en", "fr"), {}, ("eng_Latn", "fra_Latn")),
     (("fr", "en"), {}, ("fra_Latn", "eng_Latn")),
@@ -135,6 +136,7 @@ def test_a_header_names_the_languages(header, asked, pair, pairs, tmp_path):
 # --- where it is kept
 
 
+@pytest.mark.long
 def test_a_download_and_a_read_only_folder_are_not_written_to(pairs, tmp_path, cache, monkeypatch, measured):
     own = table(tmp_path / "own.csv", pairs)
     download = tmp_path / "hub" / "models--org--name" / "snapshots" / "0a1b"
@@ -249,6 +251,7 @@ def _few(monkeypatch):
 # --- mistakes
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("arguments", "said"), [
     ("", "has no run.yaml, so its own pairs are unknown; give --data FILE"),
     ("--data none.csv", "none.csv is not a file of sentence pairs"),

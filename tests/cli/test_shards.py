@@ -37,6 +37,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"),
 lines = st.lists(texts, max_size=12)
 
 
+@pytest.mark.long
 @given(lines, st.integers(1, 13), st.booleans())
 def test_shards_joined_are_the_file(tmp_path_factory, given_lines, size, ended):
     content = "".join(f"{line}\n" for line in given_lines).encode()

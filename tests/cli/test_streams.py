@@ -72,6 +72,7 @@ def test_a_closed_stream_is_nothing_to_fail_at(closed):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.few(1)
 @posix
 @pytest.mark.parametrize("verb", ["translate", "score", "align"])
 def test_what_a_library_prints_of_a_folder_is_no_result(verb, tmp_path, command):

@@ -266,6 +266,7 @@ def test_a_txt_is_a_document_unless_something_asks_for_lines(copied, tmp_path, m
     assert copied("a.txt")[0] == 0 and asked == texts.splitlines()
 
 
+@pytest.mark.long
 def test_a_long_txt_is_not_one_text(copied, tmp_path):
     """A text may have no more than 250,000 characters."""
     (tmp_path / "a.txt").write_bytes((b"The cat is tired of the wet and cold street. " * 9 + b"\r\n\n") * 700)
@@ -525,6 +526,7 @@ def copy_file(source, out, pooled) -> None:
     translate_lines(LineFile.checked(source), out, copying_lines(), copying_lines, resume=True, overwrite=False)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 @pytest.mark.parametrize("pooled", [10**9, pytest.param(0, marks=pytest.mark.long)], ids=["threads", "processes"])
 def test_killed_at_random_moments_no_line_is_lost_or_doubled(tmp_path, pooled):

@@ -264,6 +264,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize(("kind", "inside", "texts", "translations", "after"), CASES)
 def test_words_go_back_into_their_runs(kind, inside, texts, translations, after):
     tag = {"docx": "w:p", "odt": "text:p", "pptx": "a:p"}[kind]

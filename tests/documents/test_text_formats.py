@@ -607,6 +607,7 @@ CUE = "00:00:01,000 --> 00:00:02,000\n%s"
 UNIT = '<xliff version="1.2"><file><trans-unit><source>%s</source></trans-unit></file></xliff>'
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "around", "units"), [
     ("a.md", "%s", ["[", "*a", "{% ", "](\\(", "<!--", "![ [a](b)"]),
     ("a.html", "%s", ["<html "]), ("a.srt", CUE, ["{\\", "a\n"]), ("a.json", "[%s1]", ['"\\']),

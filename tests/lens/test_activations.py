@@ -116,6 +116,7 @@ def test_a_batch_reads_as_each_sentence_alone_and_names_choose(one_of_three):
 # --- replaced
 
 
+@pytest.mark.few(1)
 def test_what_is_replaced_at_a_position_and_in_a_head_is_what_the_rest_goes_on_with(model):
     _, donor = run_with_cache(model, [OTHER_SOURCE], [OTHER_TARGET])
     own, other = kept(model=model), kept(OTHER_SOURCE, OTHER_TARGET, model=model)
@@ -346,6 +347,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("sender", "receivers"), PATHS)
 def test_a_path_is_that_of_the_definition(one_of_three, sender, receivers):
     """In float64: all heads and feed-forward layers held, the sender changed, the receivers read; then these put in."""
@@ -404,6 +406,7 @@ def margin(logits_TV):
     return logits_TV[-1, CHOICE.right] - logits_TV[-1, CHOICE.wrong]
 
 
+@pytest.mark.few(1)
 def test_the_estimate_is_the_gradient_of_float64_times_the_change(model):
     ids = list(CHOICE.source_ids), list(CHOICE.target_ids)
     _, donor = run_with_cache(model, [OTHER_SOURCE], [OTHER_TARGET])
@@ -419,6 +422,7 @@ def test_the_estimate_is_the_gradient_of_float64_times_the_change(model):
         np.testing.assert_allclose(found[name], expected, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.few(1)
 def test_the_exact_change_is_that_of_one_patch(one_of_three):
     _, donor = run_with_cache(one_of_three, [OTHER_SOURCE], [OTHER_TARGET])
     found = exact_patching(one_of_three, CHOICE, Donor(donor), names=["*"])

@@ -44,12 +44,14 @@ def treated(translator, text, **changed):
     return found and tuple(side[i].text for side, i in zip(words, astuple(found), strict=True))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("text", "noun"), RIGHT.items())
 def test_the_examples_are_treated_rightly(storybook, text, noun):
     pronoun, found, written = treated(storybook, text)
     assert (pronoun, found) == ("it", noun) and written in ("il", "elle")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("text", SILENT)
 def test_nothing_is_said_without_a_noun_that_fits(storybook, text):
     assert treated(storybook, text) is None

@@ -127,6 +127,7 @@ def test_input_times_gradient_is_that_of_finite_differences(case):
         close(both_sides(found)[r], by_hand.slopes(by_hand.x, by_hand.x[0]), rel=1e-3)
 
 
+@pytest.mark.few(1)
 def test_integrated_gradients_are_those_of_finite_differences(case):
     model, tokenizer, trace, outputs = case
     found = attributed(model, tokenizer, trace, "integrated_gradients", outputs[1:], segments=8)
@@ -145,6 +146,7 @@ def test_integrated_gradients_sum_to_the_difference_of_the_outputs(case):
     np.testing.assert_allclose(found.values, trace.log_probs, rtol=0, atol=1e-4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["marian", pytest.param("bart", marks=pytest.mark.long), "mt5"])
 def test_without_bends_the_gradients_alone_are_complete(kind, monkeypatch):
     """Nothing is left to spread where the activation is smooth: what is summed are gradients."""

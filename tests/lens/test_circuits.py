@@ -68,6 +68,7 @@ class Float64:
         return sum(found) / len(found)
 
 
+@pytest.mark.few(1)
 def test_every_figure_is_that_of_float64_and_the_order_is_greedy(model):
     found = find_circuit(model, PAIRS, share=0.8)
     runs, order = Float64(model, PAIRS), [one.part for one in found.order]
@@ -138,6 +139,7 @@ def test_sentences_of_other_lengths_are_joined_by_words_and_the_decoder_wholly()
     assert abs(runs.completeness([encoder])[0] - 1) > 0.01, "words are joined: the encoder's parts are corrupted"
 
 
+@pytest.mark.few(1)
 def test_as_json_each_part_has_its_name(model):
     found = find_circuit(model, PAIRS)
     plain = json.loads(json.dumps(found.to_dict()))
@@ -146,6 +148,7 @@ def test_as_json_each_part_has_its_name(model):
     assert plain["order"][0]["faithfulness"] == found.order[0].faithfulness
 
 
+@pytest.mark.few(1)
 def test_nothing_is_left_in_the_model(model):
     def hooks():
         return [(len(m._forward_hooks), len(m._forward_pre_hooks), m.training) for m in model.modules()]

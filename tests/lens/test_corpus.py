@@ -56,6 +56,7 @@ def attentions(model, source, target):
     return maps, output.logits[0].log_softmax(-1).numpy()
 
 
+@pytest.mark.few(1)
 def test_every_map_is_that_of_the_trace_of_its_line(any_model, tmp_path):
     translator, views = Translator(*any_model), list(VIEWS)
     pairs = PAIRS[1:3]  # of unlike length
@@ -171,6 +172,7 @@ def whole(translator, tmp_path_factory):
         return trace_corpus(translator, PAIRS * 3, tmp_path_factory.mktemp("whole") / "out", keep=KEEPS)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("after", [0, 3, 8, *(pytest.param(after, marks=pytest.mark.long) for after in (2, 7, 11))])
 def test_stopped_and_started_again_it_goes_on_and_the_result_is_the_same(translator, whole, tmp_path, small_parts,
                                                                           after, monkeypatch):
@@ -290,6 +292,7 @@ def test_progress_has_the_time_left_on_a_terminal_alone(translator, tmp_path, mo
     assert any("<" in one and "/8" in one and " pairs/s" in one for one in shown)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("arguments", "said"), [
     ({"keep": ["map"]}, r"keep=\['map'\]: expected a list of maps, steps, entropy, sinks, offsets, roles"),
     ({"keep": "maps"}, r"keep='maps': expected a list"),

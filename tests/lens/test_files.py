@@ -64,6 +64,7 @@ def test_an_archive_of_something_else_is_refused(trace, tmp_path, change):
         Trace.load(tmp_path / "x.npz")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("spoil", "why"), [
     (lambda record: record["source"][0].update(special=None), r"source\[0\].special is null, expected true or false"),
     (lambda record: record["source"][0].update(word=99), "a token is of word 99, its text has"),

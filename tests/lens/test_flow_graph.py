@@ -60,6 +60,7 @@ def test_what_enters_a_state_leaves_it_and_all_reaches_the_embeddings(name):
         assert one.token == tokens[one.position].text
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", tiny.KINDS)
 def test_a_threshold_leaves_edges_out_and_changes_none_for_the_better(name):
     whole, _ = graph_of(*tiny.make(name), threshold=0)
@@ -83,6 +84,7 @@ def key(graph, edge):
         graph.nodes[edge.source], graph.nodes[edge.target]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [3, 9])
 def test_shares_are_those_of_the_network_computed_by_itself(step):
     """storybook in float64, from its files."""

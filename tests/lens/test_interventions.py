@@ -70,6 +70,7 @@ def test_the_mean_is_the_mean_over_real_positions(any_model, batch):
     torch.testing.assert_close(means["cross", 1, 1], expected, rtol=0, atol=1e-5)
 
 
+@pytest.mark.few(1)
 def test_it_holds_in_generate_with_cache_and_beams(any_model):
     model, tokenizer = any_model
     sources = [torch.tensor([encode_source(tokenizer, text)]) for text in (SENTENCES[0], SENTENCES[2], "The box.")]

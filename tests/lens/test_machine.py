@@ -81,6 +81,7 @@ def taken(encoder):
     return np.sum([*encoder["attention_rows"], *encoder["feed_forward"], encoder["start"], encoder["constant"]], axis=0)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", [*families.some(FAMILIES), *[n for n in OTHERS if n != "deep Marian"],
                                   *tiny.KINDS])
 @pytest.mark.parametrize("step", [0, pytest.param(3, marks=pytest.mark.long), 5])
@@ -105,6 +106,7 @@ def test_parts_sum_to_the_logit_and_the_margin_and_the_encoders_to_what_cross_at
     assert np.isfinite(found["strips"]["source"]).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["gated T5", "sparse Switch", "NLLB-MoE", *tiny.MOST_KINDS])
 def test_neurons_and_the_bias_sum_to_their_feed_forward_layer(name):
     model, tokenizer, trace = traced(name)
@@ -149,6 +151,7 @@ def alone(trace, step):
     return network, Machine(network, list(trace.source_ids), list(trace.target_ids), step)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [2, 11, 16])
 def test_every_figure_is_what_is_computed_independently(storybook, step):
     trace = look(storybook, SENTENCE)
@@ -187,6 +190,7 @@ def test_every_figure_is_what_is_computed_independently(storybook, step):
         np.testing.assert_allclose(found["lengths"][stack], own.lengths(stack)[:, :rows], rtol=0, atol=1e-3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [2, 11])
 def test_without_a_head_or_a_layer_the_margin_is_that_of_a_pass_without_it(storybook, step):
     trace = look(storybook, SENTENCE)
@@ -204,6 +208,7 @@ def test_without_a_head_or_a_layer_the_margin_is_that_of_a_pass_without_it(story
     assert len(found["without"]["feed_forward"]) == network.config["decoder_layers"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [2, 9, 11])
 def test_the_head_that_the_margin_needs_most_steers_the_layer_whose_part_it_changes_most(storybook, step):
     trace = look(storybook, SENTENCE)
@@ -223,6 +228,7 @@ def test_the_head_that_the_margin_needs_most_steers_the_layer_whose_part_it_chan
     assert step != 11 or head == ("decoder", 1, 0), "the head that looks back at chat"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["marian", "bart", "t5", "NLLB-MoE"])
 def test_in_other_families_too_the_margins_are_those_of_real_passes(name):
     model, tokenizer, trace = traced(name)
@@ -305,6 +311,7 @@ def test_without_is_left_out_where_its_passes_take_too_long(storybook):
     assert taken_apart(storybook, trace, 11, seconds=math.inf).without
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "step", "said"), [
     ("marian", 6, "there is no step 6 here: expected 0 to 5"),
     ("marian", -1, "there is no step -1 here: expected 0 to 5"),

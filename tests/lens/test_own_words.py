@@ -39,6 +39,7 @@ def test_pictures_have_the_text_s_own_words(looked, kind, words):
     assert trace.texts == (text, translation) and text in repr(trace)
 
 
+@pytest.mark.few(1)
 def test_terminal_page_picture_and_tables_have_them(looked, tmp_path):
     trace, text, translation, own, standing_in = looked
     record = trace_record(trace)

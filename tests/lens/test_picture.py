@@ -101,6 +101,7 @@ def test_a_picture_has_the_cells_their_names_and_their_scale(full_trace, chosen)
         assert mesh.norm.vmax == pytest.approx(np.nanmax(drawn.cells))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_a_file_is_light_and_knows_no_formula_whatever_the_style(full_trace, tmp_path, suffix):
     path, before = tmp_path / f"x{suffix}", dict(matplotlib.rcParams)

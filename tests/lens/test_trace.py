@@ -59,6 +59,7 @@ def assert_maps_are(traces, rows):
             assert trace.maps(kind).std() > 0.01, "attention is uniform: this test would see nothing"
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("settings", [
     {"num_beams": 1, "do_sample": False}, {"num_beams": 3, "do_sample": False}, {"do_sample": True, "top_k": 0},
     {"num_beams": 3, "do_sample": True, "top_k": 0, "temperature": 2.0},

@@ -150,6 +150,7 @@ def test_traces_of_other_texts_cannot_be_compared():
         compare(looked(model, tokenizer), looked(model, tokenizer, translation="Le chat."))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["mine", "<b>other"])
 def test_a_comparison_displays_itself_in_a_notebook_and_fetches_nothing(name):
     first, second = looked(*tiny.seq2see()), looked(*tiny.seq2see(seed=1))

@@ -104,6 +104,7 @@ def test_a_what_if_that_makes_no_sense_is_refused(seq2see, ask, said):
         ask(WhatIf(*seq2see, "en", "fr", num_beams=2))
 
 
+@pytest.mark.few(1)
 def test_a_forced_prefix_begins_the_translation_and_an_edited_word_is_the_only_difference(what_if):
     whole, forced = what_if.prefix(SENTENCES[0], "La boîte")
     assert forced.target_text.startswith("La boîte") and not whole.target_text.startswith("La boîte")
@@ -113,6 +114,7 @@ def test_a_forced_prefix_begins_the_translation_and_an_edited_word_is_the_only_d
     assert not np.allclose(whole.log_probs[:1], edited.log_probs[:1], atol=1e-4)
 
 
+@pytest.mark.few(1)
 def test_any_intervention_can_be_laid_beside(what_if):
     heads = all_heads(what_if.model)
     whole, ablated = what_if.within(SENTENCES[0], ablate(what_if.model, heads))
@@ -149,6 +151,7 @@ def test_the_tree_ends_in_what_generate_returned(any_model):
         assert tree.steps[step][number].score == pytest.approx(float(score), abs=1e-4)
 
 
+@pytest.mark.few(1)
 def test_every_node_is_worth_what_the_model_gives_it(any_model):
     """Sums of log-probabilities of a forced pass over the path, for living and ended hypotheses alike."""
     model, tokenizer = any_model

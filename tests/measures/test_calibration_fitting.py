@@ -47,6 +47,7 @@ def ece_of(calibrator: Calibrator, log_probs_NV: np.ndarray, token_N: np.ndarray
                        nll_N=-found_NV[numbers, token_N], sentence_N=numbers // 10).ece.value
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("smoothing", "temperature"), [
     (0.0, 1.5), (0.1, 0.8),
     *(pytest.param(*one, marks=pytest.mark.long) for one in ((0.0, 0.6), (0.1, 1.0), (0.2, 1.4))),
@@ -124,6 +125,7 @@ def drawn(translator: Translator, sources: list[str], temperature: float) -> lis
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_of_what_a_net_draws_itself_the_temperature_is_known(
     translator: Translator, sources: list[str], temperature: float

@@ -72,6 +72,7 @@ def test_its_curve_has_its_own_name_and_not_the_runs(run, model, tmp_path):
     assert drawn["everyday"] == (model / "curve.png").read_bytes() != drawn["third"]
 
 
+@pytest.mark.long
 def test_the_same_run_makes_the_same_bytes(run, model, tmp_path):
     again = release(run, "everyday", commit=COMMIT, home=tmp_path)
     assert contents(again) == contents(model)
@@ -143,6 +144,7 @@ def test_weights_too_large_for_float16_are_refused(copy, tmp_path):
         release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("limit", "value", "said"), [
     ("MOST_BYTES", 1000, r"export of everyday would have [\d,]+ bytes; expected at most 1,000"),
     ("MOST_CHANGE", 1e-9, r"float16 changes the log-probability of a translation by [\d.]+; expected at most 1e-09"),

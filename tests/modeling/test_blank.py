@@ -28,6 +28,7 @@ def made(tmp_path_factory):
     return model, tokenizer, AutoTokenizer.from_pretrained(folder)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 def test_a_blank_text_has_an_empty_translation(made, how):
     model, tokenizer, stock = made

@@ -75,6 +75,7 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("damage", "message"), DAMAGES)
 def test_a_damaged_checkpoint_is_refused_in_one_line(saved, tmp_path, damage, message):
     folder = shutil.copytree(saved, tmp_path / "damaged")

@@ -27,6 +27,7 @@ def test_it_covers_what_is_loaded_and_no_notes(folder):
     check_manifest(folder)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "said"), [("config.json", r"config\.json is damaged"),
                                             ("model.safetensors", r"model\.safetensors is damaged"),
                                             ("code.py", r"code\.py is damaged"), ("manifest.json", "")])

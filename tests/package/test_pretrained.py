@@ -110,6 +110,7 @@ def test_models_lists_them_with_languages_sizes_and_scores(command, home):
     ]
 
 
+@pytest.mark.long
 def test_what_is_measured_of_a_packaged_model_is_kept_in_the_cache(command, home, tmp_path):
     before = state(home)
     Path("own.csv").write_text("en,fr\n" + "".join(f"The cat {i}.,Le chat {i}.\n" for i in range(260)))
@@ -225,6 +226,7 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     assert f"training is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_it_translates_as_it_did_when_it_was_released(model, engine):
     kept = json.loads((model / "examples.json").read_text("utf-8"))

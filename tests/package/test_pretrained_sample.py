@@ -57,6 +57,7 @@ def near(found: list[bool], percent: float) -> None:
     assert abs(np.mean(found) - share) <= DEVIATIONS * math.sqrt(share * (1 - share) / len(found)), (found, percent)
 
 
+@pytest.mark.few(1)
 def test_scores_are_those_of_the_card(model):
     fast = Translator.from_pretrained(model.folder, engine="ctranslate2")
     stories = sample(model.stories)
@@ -96,6 +97,7 @@ def test_chances_are_shown_where_they_hold_and_nowhere_else():
             assert "storybook" not in found.sentences.fitted_on or name == "storybook"
 
 
+@pytest.mark.long
 def test_as_many_sure_translations_are_the_reference_as_they_say(stories):
     held_out = in_halves(stories.test)[1]
     results = Translator.from_pretrained("storybook")([one.source for one in held_out], target="fr")

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -41,14 +42,16 @@ def inner(module: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def arrows() -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+@cache
+def arrows() -> set[tuple[tuple[str, str], tuple[str, str]]]:
     """From what imports to what is imported: each a room and an inner room or module."""
-    modules = {module_of(path) for path in FILES}
+    modules, found = {module_of(path) for path in FILES}, set()
     for path in FILES:
         for module, name, _ in imports(path):
             imported = next((one for one in (f"{module}.{name}", module) if one in modules), None)
             if imported and inner(imported) != inner(module_of(path)):
-                yield inner(module_of(path)), inner(imported)
+                found.add((inner(module_of(path)), inner(imported)))
+    return found
 
 
 def imported_scripts(path: Path) -> Iterator[str]:

@@ -42,6 +42,7 @@ def ask(service):
     return asked
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("other", ["b", "t5"])
 def test_both_models_are_compared_on_either_translation(ask, service, other):
     found = ask(text=TEXT, source="en", target="fr", model="a", against=other)

@@ -42,6 +42,7 @@ FAMILIES = {  # what makes one, the model's own codes of English and French, and
 EACH_TIME = ("Marian", "NLLB", "MADLAD", "T5 without tasks")  # tags of each sort, and a family that names no languages
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("family", [family if family in EACH_TIME else pytest.param(family, marks=pytest.mark.long)
                                     for family in FAMILIES])
 def test_a_family_is_served_by_every_api(family, tmp_path):

@@ -344,6 +344,7 @@ def test_doubts_and_markup_in_the_report_of_a_real_model(translator):
     assert report.doubtful and place.translation and any("zebra" in why for why in place.doubtful)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "data", "said"), [
     ("t.tsv", b"car bagnole", "t.tsv, row 1: no TAB: expected source TAB target"),
     ("t.tsv", b"# nothing\n", "t.tsv has no terms: expected lines of source TAB target"),

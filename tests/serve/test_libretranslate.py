@@ -138,6 +138,7 @@ def test_text_in_another_language_is_flagged(live):
 FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "target": "de", "alternatives": "1"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("request_", [
     {"json": FIELDS | {"alternatives": 1}},
     {"data": FIELDS},
@@ -152,6 +153,7 @@ def test_four_encodings_say_the_same(live, translator, request_):
     assert without_warnings(answer) == {"translatedText": best.text, "alternatives": [one.text for one in others]}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("fields", [
     {"format": ""}, {"format": None}, {"alternatives": ""}, {"alternatives": None}, {"alternatives": "0"},
     {"api_key": None}, {"api_key": "", "format": "text", "alternatives": 0},
@@ -161,6 +163,7 @@ def test_what_clients_send_for_what_they_leave_out(live, translator, fields):
         "translatedText": translator(TEXT).text}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["json", "data"])
 def test_alternatives_may_be_a_string_of_digits(live, kind):
     fields = {"q": TEXT, "source": "en", "target": "fr"}
@@ -172,6 +175,7 @@ def test_alternatives_may_be_a_string_of_digits(live, kind):
         assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("path", ["/health", "/healthz", "/readyz", "/languages", "/", "/ui", "/ui/"])
 def test_head_says_what_get_says_without_the_body(live, path):
     head, get = (getattr(httpx, method)(live + path, timeout=60) for method in ("head", "get"))

@@ -43,7 +43,8 @@ def url(translator):
         yield server.url
 
 
-@pytest.mark.parametrize("phases", ["examples,fuzzing", pytest.param("coverage", marks=pytest.mark.long)])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("phases", ["examples", "fuzzing", "coverage"])
 def test_schemathesis_finds_nothing(url, tmp_path, phases):
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG.format(hooks=Path(__file__).with_name("schemathesis_hooks.py")), encoding="utf-8")

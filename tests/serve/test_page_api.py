@@ -49,6 +49,7 @@ def test_gradios_client_looks(client, translator):
     assert mean["words"][0]["looked_at"][0]["weight"] == pytest.approx(top, abs=1e-4)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "args", "error"), [
     ("/translate", (5,), "text: expected a text"),
     ("/translate", (TEXT, "en", "zz"), "does not translate to zz; choose en to fr, en to de"),

@@ -40,6 +40,7 @@ def ask(url, path, **body):
     return httpx.post(f"{url}{path}", json=body, timeout=120)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", [FRENCH + "\n\nIl était fatigué. ", HTML, " ", "{name}: 30 cm"])
 def test_the_second_model_reads_what_the_first_one_writes(url, models, text):
     html = "html" if text == HTML else "text"

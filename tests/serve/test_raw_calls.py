@@ -49,6 +49,7 @@ def test_it_answers_what_v1_answers(server, alone):
 GOOD = ["The cat.", "en", "fr", 1]
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize(("path", "sent", "status"), [
     *((f"{kind}/translate", sent, 400) for kind in ("run", "api", "call") for sent in (
         '{"data": [NaN]}', '{"data": ["a", "en", "fr", Infinity]}', '{"data": ["\\ud800", "en", "fr", 1]}', "[]", "",

@@ -220,6 +220,7 @@ class Numbered(Stub):
                 for source in sources]
 
 
+@pytest.mark.long
 def test_under_load_every_request_is_answered_by_one_model(keys):
     """Both steps of a text, the batch that translates and what puts the text together are of one."""
     async def reload_three_times(client):

@@ -142,6 +142,7 @@ def test_a_reader_that_stands_still_stops_nobody(monkeypatch, caplog):
     assert out.getvalue().count("\n") == 4 and "5 lines of the request log were dropped" in caplog.text
 
 
+@pytest.mark.long
 def test_a_pipe_that_nobody_reads_stops_neither_the_server_nor_its_end():
     with Process("--port", "0", "--set", "page=false", "--set", "request_log=true", stdout=subprocess.PIPE) as server:
         with httpx.Client(base_url=server.url, timeout=60) as client:

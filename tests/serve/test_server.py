@@ -170,6 +170,7 @@ def ask_in_vain(url, text):
         assert ask_with_text(url, text).status_code >= 500
 
 
+@pytest.mark.long
 def test_sighup_loads_the_models_anew_and_sigterm_lets_a_call_finish_with_a_tab_open():
     with Process("--port", "0") as server:
         for _ in range(2):
@@ -264,6 +265,7 @@ def test_the_first_two_requests_may_both_need_torch(folder):
         assert [one.status_code for one in answers] == [200, 200]
 
 
+@pytest.mark.long
 def test_before_the_first_look_there_is_no_torch(folder):
     """With the page, a translation and a detected language."""
     from seq2see.translate.ctranslate2_export import exported

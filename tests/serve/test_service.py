@@ -112,6 +112,7 @@ async def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypa
 TAGS = "a b, " * 96
 
 
+@pytest.mark.few(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("body", [
     {"text": TAGS, "evidence": True}, {"text": TAGS, "views": ["left_out"]},
@@ -207,6 +208,7 @@ async def test_work_on_texts_stops_when_nobody_waits(translator, monkeypatch):
     assert len(cuts) < 4
 
 
+@pytest.mark.few(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("html", [False, True])
 async def test_a_long_text_keeps_no_short_one_waiting(translator, monkeypatch, html):

@@ -99,6 +99,7 @@ def test_a_patch_and_the_evidence_are_about_the_tokens_shown(app, text):
         assert one["log_odds"] == pytest.approx(own, abs=1e-3), "its own outputs"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ONE_OF_THEM)
 def test_a_machine_is_of_the_step_shown(app, text):
     _, trace, about = shown(app, text)
@@ -170,6 +171,7 @@ def test_what_changes_without_a_head_is_not_the_engine(app, own):
     assert {(one["engine"], one["precision"]) for one in (whole, changed)} == {("torch", "float32")}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("options", [
     {}, {"num_beams": 1}, {"num_beams": 8, "length_penalty": 2}, {"prefix": "Je crois"}, {"temperature": 1, "seed": 4},
     {"alternatives": 3},
@@ -194,6 +196,7 @@ def test_nothing_that_was_measured_is_said_of_a_model_without_heads(app, own):
     assert later["measured"]["roles"] and later["traces"][0]["trust"] and later["with_every_head"] is None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("more", "error"), [
     ({"text": " "}, "the text has no words, so no head is needed"), ({"num_beams": 9}, "num_beams 9: at most 8"),
     ({"prefix": "x" * 5001}, "a prefix has 5001 characters"), ({"max_new_tokens": 513}, "max_new_tokens 513: at most"),

@@ -20,6 +20,7 @@ def server(tmp_path_factory):
         yield made
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("asked", "model", "pair"), [
     ({"source": "en", "target": "fr"}, "own", ("en", "fr")), ({"source": "de", "target": "French"}, "nllb", None),
     ({"source": "eng_Latn", "target": "fra_Latn"}, "nllb", ("eng_Latn", "fra_Latn")),

@@ -44,6 +44,7 @@ def test_translate_tells_all_there_is(live, translator):
     assert answer.json()["translations"][0]["unknown_words"] == ["zebra"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("text", "found"), [(TEXT, None), ("Le chat n'a pas traversé la rue.", "fr"), ("Tom", None)])
 def test_text_in_another_language_is_flagged(live, text, found):
     [translation] = post(live, "translate", {"texts": [text], "source": "en"}).json()["translations"]
@@ -59,6 +60,7 @@ def test_markup_is_not_text_of_another_language(live):
     assert [one["other_language"] for one in found] == [None, "fr"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", [
     {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3}, {"prefix": "Le"},
 ])
@@ -131,6 +133,7 @@ def test_what_a_client_keeps_stays_in_text_and_html(live):
         assert "Zqxv" in post(live, "translate", body).json()["translations"][0]["text"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("path", "fields", "error"), [
     ("translate", {"texts": ["a"], "keep": "["}, "keep is not a regular expression"),
     ("translate", {"texts": ["a" * 900], "keep": "(?:a|aa)+c"}, "keep takes more than 0.5 s"),

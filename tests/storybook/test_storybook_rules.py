@@ -103,6 +103,7 @@ RULES: dict[str, Feature] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("rule", RULES)
 def test_no_rule_of_few_cues_scores_above_60_percent(stories, rule):
     """Over all families, and in each; what the rule has never seen it answers as training does most."""

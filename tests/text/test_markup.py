@@ -113,6 +113,7 @@ def test_the_text_of_the_translation_is_the_translation_of_the_text(text, data):
     assert sorted(found.tags) == sorted(before.tags)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text_of", [lambda size: "<b>x </b>" * size,
                                      lambda size: "<b>x " * size + "</b>" * size,
                                      lambda size: "<b>a<i>" * size, lambda size: "<!---->x " * size])

@@ -245,6 +245,7 @@ def test_parts_do_not_overlap_and_whatever_is_written_all_of_them_come_back(text
         assert part.kind == "space" or text[part.start] in restored
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("part", [
     "(a", "*a ", "<a ", "<a></b>", "a(b)", "#a", '"a ', "a.b", "你 ", "_a ",
     "{a}", "[a]", "A+", "*|a", "&a ", "(A) ", "1 a.m.", "\\n", "a &", "&a;", "... a b ", "\t a", '[a b="c" ', "'a ",
@@ -286,6 +287,7 @@ def test_a_long_text_that_is_kept_whole_is_found_at_once():
     assert keep.spans(text) == [(0, len(text))] and keep.spans(text[2:]) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("pattern", "told"), [
     ("[", "not a regular expression"), ("(a+)+$", None), ("(?:a{99}){99}", "repeats"), ("(?R)", "recursion"),
     ("x{e<=3}", "fuzzy"), ("a" * 1_001, "1,001 characters"), (r"(?:a|aa)+c", "takes more than"),
@@ -298,6 +300,7 @@ def test_a_pattern_costs_little_time_or_is_refused(pattern, told):
         keeping(pattern, ["a" * 3_000])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shape", ["`a", "[a](", "$a", "a/"])
 def test_a_long_text_is_searched_for_shapes_once(monkeypatch, shape):
     """Whatever needs its parts: the cut, the reading, the halves."""

@@ -194,6 +194,7 @@ for kind in ("bpe", "unigram"):
 """
 
 
+@pytest.mark.long
 def test_the_same_texts_give_the_same_files(tmp_path: Path) -> None:
     """Every pair of letters is as frequent as the next, so whatever breaks ties shows: threads, hash seeds, sets."""
     here, there = tmp_path / "here", tmp_path / "there"

@@ -21,6 +21,7 @@ from .conftest import last_error
 from .foreign_models import FAMILIES, LEARN, PAIRS, marian, plain_translations, read, tune, widened, write_table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", [name if name == "marian" else pytest.param(name, marks=pytest.mark.long)
                                     for name in FAMILIES])
 def test_a_family_learns_its_pairs_and_plain_transformers_translates_the_same(family, tmp_path, capsys):
@@ -92,6 +93,7 @@ def test_resuming_is_exact(run, base, data, tmp_path):
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("parts", [["encoder", "embeddings"], ["decoder"]])
 def test_frozen_parts_stay_and_the_others_learn(parts, base, data, tmp_path):
     assert tune(base, data, tmp_path / "run", *FEW, f"training.freeze=[{','.join(parts)}]") == 0
@@ -107,6 +109,7 @@ def test_with_everything_frozen_nothing_is_trained(base, data, tmp_path, capsys)
     assert "leaves nothing to train" in last_error(capsys)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("family", "layers"), [
     ("t5", {"q", "k", "v", "o", "wi", "wo"}), ("nllb", {"q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"}),
 ])
@@ -120,6 +123,7 @@ def test_an_adapter_is_on_every_linear_layer_of_the_family_and_resumes(family, l
     assert (tmp_path / "run" / "adapter" / "adapter_model.safetensors").is_file()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("family", "source", "labels"), [
     ("nllb", ["eng_Latn", "▁The", "</s>"], ["fra_Latn", "▁Le", "</s>"]),
     ("m2m_100", ["__en__", "▁The", "</s>"], ["__fr__", "▁Le", "</s>"]),
@@ -178,6 +182,7 @@ def test_every_table_has_such_a_header(name, text, tmp_path):
     assert languages_of(path) == ["fr", "en"]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("family", "header", "asked", "code", "message"), [
     ("nllb", "tlh,en", [], 2, "does not translate from tlh: the nearest of its 202 languages are"),
     ("nllb", "question,answer", [], 2, "name its two columns by language codes, or set data.source and data.target"),

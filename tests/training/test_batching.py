@@ -44,6 +44,7 @@ def test_stored_pairs_are_tokenised_once_for_each_tokenizer(stored, tokenizer, m
     assert items(EncodedPairs(stored, tokenizer, max_length=64)) == before
 
 
+@pytest.mark.long
 def test_several_workers_tokenise_as_one(stored, tokenizer, monkeypatch):
     expected = items(EncodedPairs(list(stored), tokenizer, max_length=64))
     monkeypatch.setattr(batching, "PAIRS_PER_WORKER", len(stored) // 3)

@@ -149,6 +149,7 @@ def test_what_lies_at_the_edge_is_taken():
     build_arguments(load_config("storybook", [f"training.{item}" for item in overrides]))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("arguments", [
     ["storybok"], ["finetune", "model.init_from=FOLDER"], ["storybook", "data.path=nowhere.tsv"],
     ["storybook", "training.output_dir=RUN"],

@@ -292,6 +292,7 @@ def test_a_baseline_of_another_pair_is_refused_by_name_before_anything_is_transl
     assert f"{other}: this model does not translate to fr; choose en to de" in said and not measured
 
 
+@pytest.mark.long
 def test_differences_without_effect_are_significant_as_often_as_p_says(monkeypatch):
     """Two systems that are equally good; one sentence, or equal scores, say nothing."""
     monkeypatch.setattr(metrics, "DRAWS", 200)

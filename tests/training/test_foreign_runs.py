@@ -56,6 +56,7 @@ def last_evaluation(run: Path) -> dict[str, float]:
     return [row for row in read(run / "metrics.json")["training"]["log"] if "eval_chrf" in row][-1]
 
 
+@pytest.mark.long
 @ONE_FAMILY
 def test_an_adapter_resumes_exactly(base, data, tmp_path):
     """With dropout and an average, to the byte, adapter and merged weights."""
@@ -70,6 +71,7 @@ def test_an_adapter_resumes_exactly(base, data, tmp_path):
     assert (whole / "model.safetensors").read_bytes() != (base / "model.safetensors").read_bytes()
 
 
+@pytest.mark.long
 @ONE_FAMILY
 def test_a_training_without_a_gain_stops_early(base, data, tmp_path):
     settings = [*EACH_STEP, "training.max_steps=9", "training.learning_rate=0", "training.patience=2"]
@@ -77,6 +79,7 @@ def test_a_training_without_a_gain_stops_early(base, data, tmp_path):
     assert read(tmp_path / "run" / "metrics.json")["training"]["steps"] == 3
 
 
+@pytest.mark.few(1)
 def test_evaluations_are_of_what_is_served(base, with_longer, tmp_path, command):
     """While training, greedily; then at the end, and by `seq2see evaluate`, as `seq2see translate` writes it."""
     run, sources, targets = tmp_path / "run", *zip(*LONGER, strict=True)

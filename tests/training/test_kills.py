@@ -76,6 +76,7 @@ def wait_for(folder: Path, process, *, pause: float) -> None:
         time.sleep(pause)
 
 
+@pytest.mark.long
 def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path):
     """Killed inside saves, and at any moment, start and end included; pytest-randomly prints the seed."""
     whole, run = tmp_path / "whole", tmp_path / "run"
@@ -101,6 +102,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_weights(start, tmp_path)
         assert (run / name).read_bytes() == (whole / name).read_bytes(), log
 
 
+@pytest.mark.long
 def test_two_processes_stop_together(start, tmp_path):
     """At Ctrl-C, which the terminal sends to both: the first alone hears of it."""
     run = tmp_path / "run"

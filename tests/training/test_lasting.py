@@ -55,6 +55,7 @@ def test_a_full_disk_leaves_the_earlier_checkpoints(make_trainer, at):
     assert newest_intact_checkpoint(folder) == (folder / "checkpoint-2", [])
 
 
+@pytest.mark.long
 def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trainer, tmp_path, at):
     moved = tmp_path / "moved"
     at(3, lambda: (tmp_path / "run").rename(moved))
@@ -118,6 +119,7 @@ def evaluations_of(run: Path) -> list[tuple[int, float]]:
     return [(row["step"], row["eval_loss"]) for row in log if "eval_loss" in row]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("where", "number", "code"), [
     ("within an epoch", signal.SIGINT, 130), ("at the end of an epoch", signal.SIGTERM, 143),
 ])
@@ -158,6 +160,7 @@ def test_the_second_signal_stops_at_once(make_trainer, at):
 
 # Going on
 
+@pytest.mark.long
 def test_a_run_that_had_ended_takes_no_further_step(make_trainer):
     trainer = make_trainer(save_strategy="steps", save_steps=6, max_steps=6)
     trainer.train()
@@ -184,6 +187,7 @@ def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_traine
         assert resumed.state.global_step == trainer.state.global_step == 4
 
 
+@pytest.mark.long
 def test_a_run_that_was_trained_without_patience_may_be_resumed_with_it(make_trainer):
     settings = {"eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
                 "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None}

@@ -52,6 +52,7 @@ def test_a_training_that_goes_on_keeps_the_moments_up_to_there(make_trainer, tmp
     assert list(moments_of(tmp_path)) == [1, 4]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("share", [1000.0, 0.0])
 def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
     toy_file, tmp_path, monkeypatch, capsys, share

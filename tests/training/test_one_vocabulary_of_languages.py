@@ -25,6 +25,7 @@ def run(tmp_path_factory):
     return folder / "run"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("asked", [None, "fr", "fra_Latn", "French", "fra"])
 def test_measure_takes_what_training_took(run, asked):
     translator = Translator.from_pretrained(run, engine="torch")
@@ -32,12 +33,14 @@ def test_measure_takes_what_training_took(run, asked):
     assert own.languages == ("eng_Latn", "fra_Latn") and own.held
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("asked", [[], ["--to", "fr"], ["--to", "fra_Latn"], ["--from", "English", "--to", "French"]])
 def test_evaluate_takes_what_training_took(run, asked, capsys):
     assert main(["evaluate", str(run), "--split", "val", "--engine", "torch", *asked]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["fr"]["pairs"] > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("header", ["en,fr", "eng_Latn,fra_Latn", "English,French", "en,fr-FR", "eng,fra"])
 def test_evaluate_takes_any_header(run, header, tmp_path, capsys):
     table = write_table(tmp_path / "other.csv", header, pairs=ROWS)

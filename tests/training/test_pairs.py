@@ -187,6 +187,7 @@ def test_a_long_field_is_text_where_it_is_allowed(tmp_path):
     assert len(load_all(data(path, max_characters=200_000))[0].source) == 200_000
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["a.tsv.gz", "a.csv.gz", "a.jsonl.gz", "a.en.gz"])
 def test_a_line_that_is_far_too_long_takes_no_more_memory_than_a_shorter_one(tmp_path, name):
     """In a gzip of as many members, each of one megabyte."""

@@ -52,6 +52,7 @@ def test_pace_leaves_evaluating_and_saving_out_and_the_time_left_does_not(clock,
     assert capsys.readouterr().err == "step 4/10  loss 1  0:01:03 left\n"  # 42 seconds for four steps
 
 
+@pytest.mark.long
 def test_a_trainer_goes_on_from_the_times_of_its_checkpoint(make_trainer):
     settings = {"save_strategy": "steps", "save_steps": 2, "eval_strategy": "steps", "eval_steps": 1, "patience": 9}
     trainer = make_trainer(**settings)

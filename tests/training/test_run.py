@@ -96,6 +96,7 @@ def test_the_card_names_the_run_as_its_folder_was_given(run):
     assert named == [str(given)] * 3 and f"# {given.name}\n" in card
 
 
+@pytest.mark.long
 def test_a_run_finds_its_data_from_any_folder_and_when_it_was_moved_with_them(toy_file, tmp_path, monkeypatch, capsys):
     project, moved = tmp_path / "project", tmp_path / "moved"
     project.mkdir()
@@ -128,6 +129,7 @@ def test_a_run_is_never_trained_over(run, toy_file, capsys):
     assert (run / "model.safetensors").stat().st_mtime_ns == before
 
 
+@pytest.mark.long
 def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, capsys):
     """And accumulation, which makes the same batches, may change."""
     settings = [f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"]
@@ -211,6 +213,7 @@ def test_a_file_that_names_no_language_is_refused_before_anything_is_loaded(tmp_
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_evaluating_such_a_file_is_refused_without_loading_pytorch(tmp_path):
     table = tmp_path / "a.tsv"
     table.write_text("de\tit\nHallo\tCiao\n")

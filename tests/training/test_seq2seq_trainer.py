@@ -104,6 +104,7 @@ def test_what_the_parent_takes_is_taken(make_trainer, pairs, tokenizer):
     assert len(trainer.predict(some).label_ids) == 4
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["seq2see", "bart", "t5", "marian", "m2m_100"])
 def test_any_encoder_decoder_trains_as_by_transformers(kind, tokenizer, tmp_path):
     """On a datasets.Dataset, in batches by tokens: one batch, theirs in four parts, holds all rows, so order plays no

@@ -53,6 +53,7 @@ def weights(folder: Path) -> dict:
     return load_file(folder / "model.safetensors")
 
 
+@pytest.mark.long
 def test_eight_by_one_two_by_four_and_one_by_eight_follow_one_trajectory(make_trainer):
     """Optimizer SGD, so that a wrong scale of the gradient shows in full; label smoothing on."""
     runs = []
@@ -136,6 +137,7 @@ def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, 
     assert_same_weights(weights(one), weights(two))
 
 
+@pytest.mark.long
 def test_resuming_is_exact_to_the_bit(run, tmp_path):
     """With dropout, texts joined in each epoch, Muon and an average; from within the first epoch, and the second."""
     settings = ["model.dropout=0.3", "data.joined=0.5", "training.optim=muon", "training.muon_lr_scale=2"]

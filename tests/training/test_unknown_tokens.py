@@ -14,6 +14,7 @@ from .foreign_models import FAMILIES, PAIRS, tune, write_table
 ODD = [("The cat", "Le időt"), ("The box", "Le {a}"), ("The bag", "Le chat"), ("The cat", "時間")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_training_says_which_characters_are_lost(dry, tmp_path, capsys):
     base = FAMILIES["marian"](tmp_path / "base")

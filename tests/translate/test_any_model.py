@@ -57,6 +57,7 @@ def halved(folder, weights):
     torch.save({name: weight.half() for name, weight in weights.items()}, folder / "pytorch_model.bin")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("store", [
     lambda folder, weights: torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False),
     lambda folder, weights: torch.save(weights, folder / "pytorch_model.bin"),
@@ -304,6 +305,7 @@ def test_a_byte_tokenizer_has_no_files(tmp_path):
     assert found[0].hypotheses[0].token_ids == found[1].hypotheses[0].token_ids
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("family", ["T5", "mT5", "mBART", "Pegasus"])
 @pytest.mark.parametrize("settings", [None, {}, "own"])
 def test_a_tokenizer_json_of_any_kind_suffices(tmp_path, family, settings):
@@ -445,6 +447,7 @@ IN_CONFIG = {"num_beams": 3, "max_length": 17, "length_penalty": 0.6, "no_repeat
              "repetition_penalty": 1.2, "bad_words_ids": [[7], [8, 9]], "suppress_tokens": [11]}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", families.CONFIGS)
 def test_options_in_config_json_are_those_of_the_loaded_model(tmp_path, family):
     """As in older repositories, which have no generation_config.json; transformers' configs drop the options."""

@@ -16,6 +16,7 @@ CHANGED = [  # of the usual search
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_only_the_best_hypothesis_of_the_usual_search_has_a_chance(engine):
     """Of a text that is translated whole."""
@@ -40,6 +41,7 @@ def translator(request, folder) -> Translator:
     return Translator.from_pretrained(folder, engine=request.param, precision="float32")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("more", [
     {"alternatives": 3}, {"alternatives": 3, "repetition_penalty": 1.5}, {"alternatives": 3, "no_repeat_ngram_size": 1},
     {"num_beams": 1, "repetition_penalty": 0.7}, {"alternatives": 2, "repetition_penalty": 2.0, "max_new_tokens": 4},
@@ -69,6 +71,7 @@ def test_a_text_found_twice_is_one_hypothesis(translator, monkeypatch):
     assert len(samples.hypotheses) == 4, "samples are independent"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", [
     "We're ready.", "What are they made of?", "The cat is tired.", "Thank you.", "I'm here.", "Come in.", "Go away!",
 ])

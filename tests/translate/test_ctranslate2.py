@@ -43,6 +43,7 @@ def hypotheses(results):
     return [[one.token_ids for one in result.hypotheses] for result in results]
 
 
+@pytest.mark.few(1)
 def test_in_float32_it_finds_what_torch_finds(either):
     fast = Translator.from_pretrained(either, engine="ctranslate2", precision="float32", threads=1)
     slow = Translator.from_pretrained(either, engine="torch")
@@ -83,6 +84,7 @@ def family(name, *, beams):
     return model, tokenizer
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("beams", [1, 4])
 @pytest.mark.parametrize("name", [
     *FAMILIES[:3], *(pytest.param(name, marks=pytest.mark.long) for name in FAMILIES[3:])])
@@ -194,6 +196,7 @@ def test_whatever_decides_what_is_translated_makes_another_export(run):
         (run / name).write_bytes(content)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("change", [{"scale_embedding": False}, {"activation_function": "silu"}])
 def test_a_network_of_another_make_is_exported_as_it_is(tmp_path, change):
     model, tokenizer = tiny.seq2see()

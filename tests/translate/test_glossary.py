@@ -88,6 +88,7 @@ def test_a_translation_of_another_says_what_it_misses(everyday):
     assert replace(text, glossary=TERMS, segments=segments).missing_terms == (("car", "bagnole"),) * 2
 
 
+@pytest.mark.few(1)
 def test_any_model_writes_them(any_folder):
     """Even one that writes nonsense; there it is where it is in the source."""
     translator = Translator.from_pretrained(any_folder, engine="torch")

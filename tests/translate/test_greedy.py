@@ -31,6 +31,7 @@ def check(translator, **settings):
     assert len({len(one.token_ids) for one in alone}) > 1, "all end together: nobody has left"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", tiny.MOST_KINDS)
 def test_rows_that_leave_change_nothing_for_those_that_stay(kind):
     translator = ending(kind)
@@ -56,6 +57,7 @@ def test_rows_that_ended_are_not_computed():
     assert sum(lengths) <= sum(rows) < 1.2 * sum(lengths) < len(TEXTS) * max(lengths)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", [GREEDY, DRAWS, {"num_beams": 3, "alternatives": 2}])
 def test_what_nobody_waits_for_ends_within_a_step(settings):
     translator, steps = Translator(*tiny.make("seq2see")), []
@@ -79,6 +81,7 @@ def test_what_nobody_waits_for_ends_within_a_step(settings):
     assert engine.translate(sources, options, wanted=lambda index: False) == [()] * 3 and not steps
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", tiny.MOST_KINDS)
 def test_the_search_is_that_of_transformers(kind):
     translator = ending(kind)

@@ -97,6 +97,7 @@ def test_elements_stay_in_their_sentence(translator, monkeypatch):
 INJECTED = st.sampled_from(["</s>", "<pad>", "<unk>", "<2fr>", "<tag3>", "<0x41>", "▁", "<b>", "</b>", "&lt;"])
 
 
+@pytest.mark.few(1)
 @example(text="\0")
 @example(text="a" * 1_000)
 @example(text="猫" * 3_000)

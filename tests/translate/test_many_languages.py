@@ -66,6 +66,7 @@ def theirs(folder, text, source, target):
     return read["input_ids"][0].tolist(), tuple(written[0, 1:].tolist())
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_pairs_are_there_and_it_writes_what_transformers_has_it_write(folders, family):
     folder, (_, asked, pair, count) = folders[family], FAMILIES[family]
@@ -197,6 +198,7 @@ def test_the_files_of_the_hub(tmp_path):
 # --- a T5 that names no pair, as mT5 and T5 1.1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("asked", "pair", "prefix"), [
     ({}, ("", ""), ""), ({"source": "en", "target": "fr"}, ("en", "fr"), "translate English to French: "),
     ({"source": "English", "target": "deu"}, ("en", "de"), "translate English to German: "),

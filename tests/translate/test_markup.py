@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from shown_html import BLOCKS, STAND_IN, Shown, numbered, shown
 
@@ -24,6 +25,7 @@ def test_a_model_translates_the_text_as_if_there_were_no_markup(translator, text
 PAGE = "<p>The <b>cat</b> did <i>not</i> cross.</p> <p>The box. <u>An owl.</u></p>"
 
 
+@pytest.mark.few(1)
 def test_any_models_own_maps_say_where_elements_are(any_folder):
     translator = Translator.from_pretrained(any_folder, engine="torch")
     result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)

@@ -35,6 +35,7 @@ def trained(translator):
     optimizer.step()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("inside", [
     lambda model: ablate(model, [HEAD]), lambda model: steer(model, temperatures={HEAD: 2.0}),
     lambda model: ablate(model, [HEAD], replace="mean", means=mean_outputs(model, [[5, 2]], [[5, 2]])),
@@ -49,6 +50,7 @@ def test_nothing_is_said_of_a_model_with_an_intervention(translator, inside):
     assert said(translator)[0] == set(NAMES)
 
 
+@pytest.mark.few(1)
 def test_nothing_is_said_of_a_model_that_was_trained_further(translator):
     """Before the model is loaded there is nothing to check."""
     own = Translator.from_pretrained("storybook", engine=translator.engine.name)

@@ -85,6 +85,7 @@ REPLACED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("linked", ["by descriptor", "by hard link", "copied"])
 @pytest.mark.parametrize("change", REPLACED)
 def test_pinned_files_may_be_replaced_and_deleted(run, others, change, linked, monkeypatch):

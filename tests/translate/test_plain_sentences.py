@@ -40,6 +40,7 @@ def carefully(translator, texts, **how):
         return translator(texts, **how)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("engine", "how"), [
     ("ctranslate2", {}), ("ctranslate2", {"num_beams": 1}), ("ctranslate2", {"alternatives": 3}),
     ("ctranslate2", {"max_new_tokens": 4}), ("ctranslate2", {"keep": "[A-Z]o.*"}), ("ctranslate2", {"prefix": "Le"}),

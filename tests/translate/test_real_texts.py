@@ -57,6 +57,7 @@ def test_the_place_of_an_unknown_word_is_that_in_the_text(everyday):
     assert word.text == "zq\u00adxv\u200bq" and result.source_text[word.start : word.end] == word.text
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("placeholder", ["[X9X]", "$Username", ":name", "__count__", "$VAR$", "%name%", "%{n}", "#{n}",
                                          "example.de", "localhost:8000", "readme.txt", "@user", "`x = 1`", "你好",
                                          "30 cm"])
@@ -86,6 +87,7 @@ def test_nothing_is_lost(to_french, text, translation):
     assert to_french(text) == translation
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize(("text", "translation"), [
     ("The book costs 12\u00a0€.", "Le livre coûte 12 €."),
     ("It cost £3.50, €4,20 or ¥500.", "Il a coûté £3.50, €4,20 ou ¥500."),

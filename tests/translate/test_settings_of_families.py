@@ -67,9 +67,10 @@ def with_first(settings, first):
     return json.loads(json.dumps(settings).replace('"first"', str(first)))
 
 
+@pytest.mark.few(17)
 @pytest.mark.parametrize("where", ["generation_config", "config"])
-@pytest.mark.parametrize("name", [*BOTH, *TORCH])
 @pytest.mark.parametrize("family", families.some(FAMILIES))
+@pytest.mark.parametrize("name", [*BOTH, *TORCH])  # each of them in every run, in one family
 def test_both_engines_write_what_generate_writes(folders, family, name, where, capsys):
     folder = folders(family)
     write(folder, {}, "generation_config")

@@ -25,6 +25,7 @@ def plain(results):
     return [(r.text, r.source_text, [h.token_ids for h in r.hypotheses]) for r in results]
 
 
+@pytest.mark.few(1)
 def test_a_batch_equals_one_by_one_in_the_order_given(any_folder, monkeypatch):
     """By beams; of the greedy search `test_greedy.py` says so."""
     translator = Translator.from_pretrained(any_folder, engine="torch")
@@ -36,6 +37,7 @@ def test_a_batch_equals_one_by_one_in_the_order_given(any_folder, monkeypatch):
     assert len({r.text for r in alone if r.hypotheses}) > 2, "all translations are the same: order would go unseen"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
     translator = Translator.from_pretrained(any_folder, engine="torch")
@@ -47,6 +49,7 @@ def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
             assert hypothesis.score == trace.score == pytest.approx(trace.log_prob / len(trace.target_ids), abs=1e-4)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_prefix_is_given_and_counts_in_neither_log_probability(any_folder, num_beams):
     check_prefix(Translator.from_pretrained(any_folder, engine="torch"), num_beams)
@@ -227,6 +230,7 @@ def test_a_twin_has_the_same_weights_and_other_modules(translator):
         assert id(later.model) in modules, "they are used again"
 
 
+@pytest.mark.few(1)
 def test_a_checkpoint_that_samples_is_searched_all_the_same(any_folder):
     translator = Translator.from_pretrained(any_folder, engine="torch")
     before = plain(translator(SENTENCES[:2]))

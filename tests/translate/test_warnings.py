@@ -39,6 +39,7 @@ def test_a_copy_is_unchanged(text):
     assert writing()(text, source="en", target="fr").warnings == ("unchanged",)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("text", [*KEPT, "", " ", "…", "12345"])
 def test_what_must_stay_has_no_warning(text):
     assert writing()(text, source="en", target="fr").warnings == ()
@@ -87,6 +88,7 @@ def test_a_model_that_writes_next_to_nothing_is_warned_of():
     assert result.warnings == ("too_short",)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 @pytest.mark.parametrize("beams", [1, 2])
 def test_a_forced_end_at_the_limit_is_no_end(tmp_path, engine, beams):

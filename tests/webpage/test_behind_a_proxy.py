@@ -75,6 +75,7 @@ def marian():
     return Translator(*tiny.published_marian(), name="marian")
 
 
+@pytest.mark.long
 def test_the_page_finds_v1_in_the_folder(open_tab, marian):
     with running({"marian": lambda: marian}, page=True, root_path=PREFIX) as server, proxied(server.url) as url:
         assert "translate/v1/look" in use(open_tab(f"{url}{PREFIX}/"), marian, write)

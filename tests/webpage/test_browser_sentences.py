@@ -52,6 +52,7 @@ def test_sentences_end_where_sentencex_ends_them(node, language):
         assert [text[a:b] for a, b in pairwise([0, *ends])] == [text[a:b] for a, b in pairwise(theirs)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("together", [1, 2])
 def test_texts_are_cut_as_in_python(node, language, together):

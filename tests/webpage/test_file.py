@@ -73,6 +73,7 @@ def test_a_browser_that_lacks_something_is_told_what(browser, file, browser_with
     tab.close()
 
 
+@pytest.mark.long
 def test_a_larger_model_is_little_more_than_its_int8_weights_and_has_all_languages(open_tab, tmp_path):
     path, weights = tmp_path / "everyday.html", Translator.from_pretrained("everyday", engine="torch").model
     assert main(["export", "everyday", "--format", "web", "--out", str(path)]) == 0

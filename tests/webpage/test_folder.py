@@ -67,6 +67,7 @@ def test_it_translates_and_a_second_visit_reads_nothing_again(open_tab, host):
     assert host.asked.count("model.bin") == host.asked.count("weights-000.bin") == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["missing", "cut"])
 def test_a_part_that_fails_twice_is_tried_again(open_tab, host, kind):
     host.wrong["weights-000.bin"] = kind, 2
@@ -75,6 +76,7 @@ def test_a_part_that_fails_twice_is_tried_again(open_tab, host, kind):
     assert host.asked.count("weights-000.bin") == 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "said"), [
     ("missing", "weights-000.bin is missing on this host (404). Upload the whole folder again."),
     ("cut", "weights-000.bin has 9 bytes on this host instead of"),

@@ -34,6 +34,7 @@ def test_it_opens_on_the_first_sentence(demo):
     assert demo.locator(".tgt .w.sel").inner_text() == "il" and demo.locator("[data-says=antecedent]").is_visible()
 
 
+@pytest.mark.long
 def test_other_weights_translate_the_first_sentence_when_it_opens(open_tab, server, translator):
     tab = open_tab(f"{server.url}/ui/")
     settled(tab)
@@ -107,6 +108,7 @@ def alone():
         yield launched
 
 
+@pytest.mark.long
 def test_a_model_without_measured_roles_is_explored_through_gradio_alone(open_tab, alone):
     """As a published one is: no roles, no calibration, nothing said of its languages."""
     marian = Translator(*tiny.published_marian(), name="marian")

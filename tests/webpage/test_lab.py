@@ -63,6 +63,7 @@ FEATURES = {
 }
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", FEATURES)
 def test_every_feature_is_reached_from_see_in_three_presses(tab, name):
     presses, there = FEATURES[name]
@@ -291,7 +292,7 @@ def test_it_is_watched_learning(tab):
     tab.get_by_role("link", name="Watch it learn").first.click()
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("The model’s translation after 1 training steps:").wait_for()
-    tab.get_by_role("button", name="Pause").click()
+    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
     slider = tab.get_by_role("slider", name="Training step")
     slider.focus()
     slider.press("End")
@@ -313,6 +314,7 @@ def test_the_lessons_are_there_at_once(tab):
     tab.locator(".tgt .w.sel").wait_for()
 
 
+@pytest.mark.long
 def test_two_models_are_laid_side_by_side(open_tab, packaged, server):
     tab = open_tab(packaged.url)
     settled(tab)

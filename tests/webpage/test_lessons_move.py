@@ -187,6 +187,7 @@ def test_look_for_yourself_opens_the_head_in_see(open_lesson):
     tab.wait_for_function("() => document.querySelector('.see .src')?.innerText.startsWith('The cat did not cross')")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["file", LATER["server"]])
 def test_the_story_can_be_scrolled_on_a_phone(open_tab, request, where):
     home = request.getfixturevalue("file") if where == "file" else f"{request.getfixturevalue('packaged').url}/"
@@ -218,6 +219,7 @@ def test_what_is_done_in_the_story_is_there_in_the_lesson(open_tab, packaged):
     tab.locator(".lesson .because").wait_for()
 
 
+@pytest.mark.long
 def test_a_page_of_another_model_says_where_the_lessons_are(open_tab, tmp_path):
     path = tmp_path / "everyday.html"
     assert main(["export", "everyday", "--format", "web", "--out", str(path)]) == 0

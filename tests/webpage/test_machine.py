@@ -139,6 +139,7 @@ def test_it_is_one_screen_on_which_everything_can_be_read(cat):
     assert violations(cat) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [
     (1440, 900), *(pytest.param(size, marks=pytest.mark.long) for size in ((1366, 768), (1024, 700)))])
 def test_at_the_end_of_the_story_it_has_the_height_it_needs(open_tab, packaged, size):
@@ -320,6 +321,7 @@ def test_a_word_is_followed_from_stop_to_stop(cat):
 # --- everywhere
 
 
+@pytest.mark.long
 def test_the_file_has_the_same_machine(open_tab, file):
     tab = open_tab(f"{file}#machine", offline=True)
     tab.locator(".m-sum").wait_for()

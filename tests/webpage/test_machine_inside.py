@@ -337,6 +337,7 @@ def test_the_way_of_a_word_has_eight_stops(machine, settings):
     assert "il gets over 99%, elle gets under 0.1%." in said[7]
 
 
+@pytest.mark.long
 def test_in_the_file_a_block_opens_with_the_same_figures(open_tab, file):
     tab = open_tab(f"{file}#machine", offline=True)
     tab.locator("[data-k=gate-decoder-1]").press("Enter")

@@ -62,6 +62,7 @@ def up_to_end(ids):
     return ids[: ids.index(2) + 1] if 2 in ids else ids
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("torch_options", "options"), [
     ({}, {}),
     ({"repetition_penalty": 1.8}, {"repetitionPenalty": 1.8}),

@@ -91,6 +91,7 @@ def test_a_forced_pass_has_the_same_logits_and_maps(network):
             assert np.array(found["maps"][f"{kind}.{layer}"]) == pytest.approx(weights.numpy().ravel(), abs=1e-5)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("options", SEARCHES)
 @pytest.mark.parametrize("beams", [1, 4])
 def test_searches_find_the_same(network, beams, options):
@@ -111,6 +112,7 @@ def folders(kind, folder):
     return {"m2m": tiny.m2m_100, "nllb": tiny.nllb, "mbart": tiny.mbart_50, "bart": tiny.bart}[kind](folder)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["marian", "m2m", "nllb", "mbart", "bart"])
 def test_ids_and_texts_are_those_of_python(kind, tmp_path):
     tokenizer = Translator.from_pretrained(folders(kind, tmp_path / kind), engine="torch").tokenizer
@@ -196,6 +198,7 @@ def page(tmp_path_factory):
         yield translator, lambda route, **body: node.evaluate("([route, body]) => engine(route, body)", [route, body])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("view", ["raw", "norm", "rollout", "contributions"])
 def test_views_are_those_of_python(page, view):
     translator, ask = page

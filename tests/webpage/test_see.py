@@ -425,6 +425,7 @@ def reloaded(tab):
     tab.locator(".s2s").wait_for(state="attached")
 
 
+@pytest.mark.long
 def test_a_reload_keeps_the_sentence_its_word_and_what_was_forced(tab):
     type_in(tab, "Where is the station?")
     settled(tab)
@@ -485,6 +486,7 @@ def choose(tab, side, name):
     settled(tab)
 
 
+@pytest.mark.long
 def test_another_language_has_its_own_model_beginning_and_best_translation(open_tab, packaged):
     tab = open_tab(packaged.url)
     settled(tab)
@@ -666,21 +668,22 @@ def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
 # --- everybody
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
-def test_everybody_can_use_it(open_tab, packaged, scheme):
+@pytest.mark.few(1)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_everybody_can_use_it(open_tab, packaged, width, scheme):
     tab = open_tab(packaged.url, color_scheme=scheme)
     settled(tab)
-    for width in (1440, 768, 390):
-        resize(tab, width, 900)
-        assert violations(tab) == []
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        for menu in ("examples", "more", "from", "to"):
-            tab.locator(f"[data-menu={menu}]").click()
-            assert violations(tab) == [], menu
-            tab.keyboard.press("Escape")
-        tab.get_by_role("button", name="Enlarge all heads").click()
-        assert violations(tab) == []
+    resize(tab, width, 900)
+    assert violations(tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    for menu in ("examples", "more", "from", "to"):
+        tab.locator(f"[data-menu={menu}]").click()
+        assert violations(tab) == [], menu
         tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Enlarge all heads").click()
+    assert violations(tab) == []
+    tab.keyboard.press("Escape")
     for control in tab.locator(".s2s .acts button, .s2s .seg button, .s2s nav a").all():
         assert control.bounding_box()["height"] >= 32
 

@@ -74,7 +74,7 @@ EVERYDAY = [
         "We walked along the beach.", "The answer surprised everybody.",
     )),
 ]
-PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 8))]  # of the sentences
+PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 16))]  # of the sentences
 NAMED = {"start", "end"}
 ENDS = "the translation ends"
 SAYING = (".needed", ".say", ".lead", ".did td > span", ".offer p", ".cand > *", ".story > *", ".badge.plain",
@@ -610,6 +610,7 @@ def test_every_sentence_about_stories_is_true(draw, storybook, part):
     assert part or {"antecedent", "twin", "word-flips", "auc"} <= set(met), met
 
 
+@pytest.mark.long
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [6, *(pytest.param(one, marks=pytest.mark.long) for one in (1, 8, 11, 14, 28))])
 def test_every_sentence_of_a_page_with_the_model_inside_is_true(open_tab, file, storybook, number):
@@ -635,6 +636,7 @@ def test_what_the_pronoun_is_treated_as_is_said_of_all_six(draw, storybook):
         assert meaning.startswith(f"The model treats it as the {noun} and writes {pronoun} ("), meaning
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", [
     STORIES[6][1], *(pytest.param(text, marks=pytest.mark.long) for _, text in STORIES[7:9])])
 def test_no_noun_is_made_up(draw, storybook, text):

@@ -754,6 +754,7 @@ def reader(networks, request):
     return opened
 
 
+@pytest.mark.few(1)
 @node_and("cat", more=CASES)
 def test_every_sentence_of_the_machine_is_true(reader, place, name):
     page = reader(place, name)

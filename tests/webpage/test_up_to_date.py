@@ -22,11 +22,11 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
     assert "1,824 steps" in steps.inner_text()
     own = curve.get_attribute("d")
     tab.get_by_role("button", name="Watch it learn").click()
-    tab.get_by_role("button", name="Pause").click()
+    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
     choose_model(tab, "everyday")
     assert "1,824" not in tab.locator(".learn").inner_text() and curve.count() == 0
     tab.get_by_role("button", name="Watch it learn").click()
-    tab.get_by_role("button", name="Pause").click()
+    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
     tab.get_by_text("of 23,449").wait_for()
     assert curve.get_attribute("d") != own
     choose_model(tab, "storybook")
@@ -44,7 +44,7 @@ def test_a_new_text_ends_the_replay(tab):
         tab.wait_for_timeout(200)
         assert "gare" in tab.locator(".tgt").inner_text()
     open_tool(tab, "Watch it learn")
-    assert tab.get_by_role("button", name="Watch it learn").is_visible()
+    tab.get_by_role("button", name="Watch it learn").wait_for()
 
 
 # --- the translation shown

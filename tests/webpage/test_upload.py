@@ -113,6 +113,7 @@ def test_on_a_phone_a_file_is_dropped_anywhere_and_can_be_cancelled(open_tab):
     assert '"files"' in served
 
 
+@pytest.mark.long
 def test_a_link_to_a_deleted_file_goes(open_tab, translator):
     with running({"tiny": lambda: translator}, page=True, download_seconds=1) as server:
         tab = open_tab(server.url)
