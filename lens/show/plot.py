@@ -23,7 +23,9 @@ from ..data.view_names import VIEW
 from .maps import Picture, facts, picture
 
 # The metadata of each format; the same map gives the same bytes.
-METADATA: dict[str, dict[str, None]] = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None},
+}
 CELLS_DRAWN = 40_000  # of one map; with more, labels and cells are illegible
 LONGEST = 24  # letters of a label
 INK, SOFT, LINE = (COLOURS["light"][name] for name in ("ink", "soft", "line"))

@@ -25,7 +25,8 @@ from seq2see.cli.parser import build_parser, parse
 from seq2see.errors import UserError
 
 # What PyTorch, CUDA and oneDNN say where Python has a MemoryError.
-OUT_OF_MEMORY = re.compile(r"can't allocate memory|not enough memory|CUDA out of memory|could not create a (?:memory|primit)")
+OUT_OF_MEMORY = re.compile(
+    r"can't allocate memory|not enough memory|CUDA out of memory|could not create a (?:memory|primitive)")
 # What to install with pip if a module is missing: a package, or an extra.
 PACKAGE_OF = {
     **{name: name for name in (

@@ -86,7 +86,8 @@ def test_a_larger_model_is_little_more_than_its_int8_weights_and_has_all_languag
 
 
 @pytest.mark.parametrize(("address", "ready", "first", "last"), [
-    ("#lesson-3", ".lesson", "upright", "upright"), ("#story", ".tale", "upright", "wide"), ("", ".see", "wide", "wide"),
+    ("#lesson-3", ".lesson", "upright", "upright"), ("#story", ".tale", "upright", "wide"),
+    ("", ".see", "wide", "wide"),
 ])
 def test_a_lesson_prints_upright_and_a_map_or_the_machine_across(open_tab, file, address, ready, first, last):
     tab = open_tab(file + address, ready=ready, offline=True)
