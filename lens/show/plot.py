@@ -29,7 +29,7 @@ METADATA: dict[str, dict[str, None]] = {
 CELLS_DRAWN = 40_000  # of one map; with more, labels and cells are illegible
 LONGEST = 24  # letters of a label
 INK, SOFT, LINE = (COLOURS["light"][name] for name in ("ink", "soft", "line"))
-STYLE = {
+STYLE: dict[str, Any] = {
     "font.family": ["DejaVu Sans", "Noto Sans", "Noto Sans Devanagari", "Noto Sans CJK SC", "sans-serif"],
     "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": LINE,
     "svg.fonttype": "none",  # text stays text: searchable, accessible, in the reader's fonts
