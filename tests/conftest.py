@@ -40,12 +40,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine breaks no law
 settings.register_profile("ours", max_examples=int(os.environ.get("EXAMPLES", "15")), database=None, **BUSY)
 settings.load_profile("ours")
+httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60  # seconds; a busy machine may take longer than the usual 5
 
 ROOT = Path(__file__).resolve().parent.parent
 # For the modules that several folders of tests share, and for processes that import the test which started them.

@@ -119,7 +119,7 @@ def running(loaders, *, wait=True, service=None, **settings):
         yield server
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -178,7 +178,7 @@ def leave(client, text, *, when):
     body = json.dumps({"texts": [text], "source": "en", "target": "fr"}).encode()
     head = ("POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n")
-    with socket.create_connection((client.base_url.host, client.base_url.port), timeout=10) as connection:
+    with socket.create_connection((client.base_url.host, client.base_url.port), timeout=60) as connection:
         connection.sendall(head.encode() + body)
         while not when():
             time.sleep(0.01)
@@ -192,6 +192,6 @@ def counters(client):
 def raw(client, data):
     """What the server answers to these bytes, until it closes the connection."""
     url = urllib.parse.urlsplit(str(client.base_url))
-    with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
+    with socket.create_connection((url.hostname, url.port), timeout=60) as connection:
         connection.sendall(data)
         return b"".join(iter(lambda: connection.recv(65536), b""))

@@ -47,6 +47,8 @@ _ODD_GAP = r"(?:[\x20\u00a0\u202f\u2009]|&(?:nbsp|thinsp|\#160);)"
 _UNIT = r"""(?:(?:da|[µμnmcdhkMGT])?(?:[mglLWVΩ]|Pa|Hz|Wh|Ah|bar|mol|cal|eV)|[µμnm]s|[kMGT]i?(?:[bBNJ]|bit|bps)|[ht]
     |(?<=\s)s|min|ha|ft|lbs?|oz|yd|mi|gal|mph|kph|rpm|fps|[dp]pi|px|ppm|psi|dB|atm|[°º][CFK]|%%
     |&(?:euro|pound|yen|cent);)[²³]?"""
+_HOUR = (r"(?<![\w.,:])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?[\x20\u00a0\u202f]?"
+         r"(?P<half>[ap])(?:m|\.\x20?m(?:\.(?!\s+(?-i:\p{Lu})|\W*\Z))?)(?!\w)")
 _FACE = rf"{EMOJI}|(?<!\w)(?:[:;][-']?[)(DP*|/]+|<3(?!>))(?!\w)"
 # Each alternative can begin only where no other match of it can: time is linear in the text.
 SHAPES = (
@@ -95,8 +97,7 @@ SHAPES = (
     r"(?<!\w)[a-z]\w{0,5}(?:\+\+|\#)(?!\w)",  # C++
     rf"(?P<number>(?<![\w.,'’])\d+['’′]\d+(?:[\"”″]|'')|(?<![\w.,])[-−+]?{_NUMBER}(?:\x20?[-–×x]\x20?{_NUMBER}){{0,3}}{_ODD_GAP}?"
     rf"(?-i:{_UNIT}(?:/{_UNIT})?)(?![\w'’-]))",  # 5'6" 30 cm
-    r"(?P<number>(?<![\w.,:])\d{1,2}(?:[:.]\d\d)?[\x20\u00a0\u202f]?[ap](?:m|\.\x20?m(?:\.(?!\s+(?-i:\p{Lu})|\W*\Z))?)(?!\w))",
-    # 9 a.m.
+    rf"(?P<number>{_HOUR})",  # 9 a.m.
     rf"(?P<number>(?<![\w.,])[-−+]?\d{{1,3}}(?:[\x20\u00a0\u202f\u2009]\d{{3}})+(?:{_ODD_GAP}?\p{{Sc}}(?!\w))?(?![\w.,]*\d))",
     # 1 250 €
     r"(?<![^\s(“\"])(?-i:--[a-z]+(?:-[a-z]+)*(?:=[\w./-]*\w)?|-[a-z])(?![\w-])",  # --force -v
@@ -142,6 +143,7 @@ _SIGN_BETWEEN = regex.compile(r"\x20?[-+x×*/=|]\x20?")  # {width}x{height}
 _SIGN_BEFORE, _SIGN_AFTER = regex.compile(r"[\p{Sc}+±]|(?<!\w)[x×]"), regex.compile(r"\p{Sc}|[+x×](?!\w)")
 _SIGN_FOR_AND = regex.compile(r"(?<=\p{L}\ )(?:&(?:amp;)?|\+)(?=\ \p{L})", regex.IGNORECASE)
 _MONEY = regex.compile(rf"[\p{{Sc}}\p{{Sm}}§]\x20?{_NUMBER}|{_NUMBER}\x20?\p{{Sc}}", regex.VERBOSE)  # also ≈ 20, §3
+_OF_TWELVE = regex.compile(rf"(?<!\d\s?(?:-|–|to|and|or)\s?){_HOUR}", regex.IGNORECASE)  # not of 5 to 6 pm
 _APOSTROPHES = re.compile("['’‘]")
 _IN_FULL = {"tis": "it is", "twas": "it was", "twill": "it will", "twould": "it would", "twere": "it were",
             "em": "them", "cause": "because", "til": "until", "tisn't": "it isn't", "twasn't": "it wasn't"}
@@ -165,7 +167,8 @@ class ProtectedPart:
     - `mark`: left out.  `inside` is the span after it (`opens`) or before it; None for a mark that stands alone.
     - `space`: read as a single space.
     - `aside`: several words in brackets (at `inside`), translated separately.
-    - `sign`: read as `written`, and not restored: a sign for *and*, one of two single quotation marks, *'tis*.
+    - `sign`: read as `written`, and not restored: a sign for *and*, one of two single quotation marks, *'tis*,
+      *9 p.m.* in English text.
     - `term`: a term of the glossary; its translation is `written`.
     - `quote`: words in quotation marks (at `inside`), translated separately and read as a name.
     """
@@ -273,6 +276,9 @@ class Protection:
             return ()
         joining = [ProtectedPart(match.span(), "sign", written=self.conjunction)
                    for match in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
+        if iso(self.language) == "en" and shapes:
+            joining += (ProtectedPart(match.span(), "sign", written=written)
+                        for match in _OF_TWELVE.finditer(text) if (written := _of_24(match)))
         if iso(self.language) == "en" and _APOSTROPHES.search(text):
             joining += (ProtectedPart(match.span(), "sign", written=_in_full(match))
                         for match in _ELIDED.finditer(text))
@@ -455,6 +461,15 @@ def _in_full(match: regex.Match[str]) -> str:
     """Words without their apostrophe, which a model has hardly seen."""
     full = _IN_FULL[match["word"].lower()]
     return full.capitalize() if match["word"][0].isupper() else full
+
+
+def _of_24(match: regex.Match[str]) -> str:
+    """An hour of a clock of 24 hours, as most languages write it; empty for one that no clock of twelve has."""
+    hour, minute = int(match["hour"]), match["minute"] or "00"
+    if not 1 <= hour <= 12 or int(minute) > 59:
+        return ""
+    hour = hour % 12 + 12 * (match["half"] in "pP")
+    return f"{hour} o'clock" if minute == "00" else f"{hour}:{minute}"
 
 
 def _filled(text: str, parts: Sequence[ProtectedPart], filler: str) -> str:

@@ -86,6 +86,9 @@ class TokenizerConfig:
 class ModelConfig:
     init_from: str | None = setting(None, "folder or Hub id of any encoder-decoder to fine-tune; it keeps its shape")
     lora: int | None = setting(None, "rank of a LoRA adapter for init_from; null: train all weights", ge=1)
+    init_share: float = setting(
+        0.0, "share of init_from's weights in the finished model: the larger, the less is forgotten", ge=0, lt=1
+    )
     d_model: int = setting(128, "size of every hidden vector")
     encoder_layers: int = setting(4, "number of encoder layers")
     decoder_layers: int = setting(4, "number of decoder layers; fewer layers translate faster")
@@ -259,6 +262,9 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
     if not model.init_from:
         if model.lora:
             raise wrong(f"model.lora is {model.lora}, but no model is given to adapt; set model.init_from=FOLDER")
+        if model.init_share:
+            raise wrong(f"model.init_share is {model.init_share}, but no model is given to start from; set"
+                        " model.init_from=FOLDER")
         for section, key in ((section, key) for section, keys in KEPT.items() for key in keys):
             if getattr(getattr(config, section), key) is None:
                 kind = "number" if key in ("dropout", "length_penalty") else "whole number"
@@ -273,6 +279,8 @@ def _as_started(tree: dict[str, Any], config: RunConfig, where: str) -> RunConfi
         raise wrong(f"tokenizer.model_type in {where} has no effect with model.init_from, which keeps its own")
     if model.lora and config.training["freeze"]:
         raise wrong(f"training.freeze in {where} has no effect with model.lora, which trains only its adapter")
+    if model.lora and model.init_share:
+        raise wrong(f"model.init_share in {where} has no effect with model.lora, whose adapter is saved as trained")
     sections = {}
     for section, keys in KEPT.items():
         unset = [key for key in keys if key not in (tree.get(section) or {})]

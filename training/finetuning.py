@@ -50,6 +50,15 @@ def start_from(config: RunConfig, corpus: TrainingPairs) -> tuple[Seq2SeeTokeniz
     return tokenizer, model
 
 
+def average_with_start(model: PreTrainedModel, config: RunConfig) -> None:
+    """Make each weight the mean of itself and that of `model.init_from`, which gets the share `model.init_share`: the
+    model forgets less (WiSE-FT: Wortsman et al. 2022, arXiv:2109.01903)."""
+    before = dict(load_checkpoint(resolve_folder(str(config.model.init_from))).named_parameters())
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.lerp_(before[name].to(weight), config.model.init_share)
+
+
 def with_dropout(model: PreTrainedModel, p: float) -> PreTrainedModel:
     """The same weights and shape with another rate of dropout: a small corpus asks for more of it than a large one."""
     changed = copy.deepcopy(model.config)

@@ -19,6 +19,7 @@ from .checkpoints import atomic_files, find_record
 from .config import RunConfig
 from .curve import draw_curve
 from .evaluation import evaluate_run, print_scores
+from .finetuning import average_with_start
 from .hub import push_run
 from .joining import JoinedPairs
 from .lora import merge_adapter
@@ -37,6 +38,8 @@ def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> No
     prepared.start.set_generation(config)  # again: the Trainer has filled in what was unset
     model.eval()
     with atomic_files(output) as folder:
+        if config.model.init_share:
+            average_with_start(model, config)
         if prepared.adapter:
             model = merge_adapter(prepared.adapter, folder / "adapter")
         if prepared.start.ours:

@@ -18,7 +18,7 @@ from .pairs import TrainingPairs
 from .progress import report
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
-PLACE = "data.path"  # what is read there, the fingerprint tells
+FREE = ("data.path", "model.init_share")  # what is read there, the fingerprint tells; the share counts at the end
 UNCHANGEABLE = (  # what the states of a checkpoint are of, and batches
     "optim", "learning_rate", "lr_scheduler_type", "muon_lr_scale", "weight_decay", "adam_beta1", "adam_beta2",
     "adam_epsilon", "ema_decay", "freeze", "metric_for_best_model", "seed", "max_tokens",
@@ -78,7 +78,7 @@ def resume_invariants(config: RunConfig) -> dict[str, Any]:
     shared = {f"{section}.{key}": value for section in ("data", "tokenizer", "model", "evaluation")
               for key, value in sections[section].items()}
     chosen = {item.name: item.default for item in fields(Seq2SeeTrainingArguments)} | dict(config.training)
-    return {key: value for key, value in shared.items() if key != PLACE} | {
+    return {key: value for key, value in shared.items() if key not in FREE} | {
         f"training.{key}": chosen[key] for key in UNCHANGEABLE
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from transformers import PreTrainedModel
 
+from seq2see.errors import UserError
 from ..modeling.loading import resolve_folder
 from ..tokenizer.tokenization_seq2see import load_tokenizer
 from .arguments import Seq2SeeTrainingArguments
@@ -79,6 +80,9 @@ def open_start(config: RunConfig, corpus: TrainingPairs, checkpoint: Path | None
         return ForeignStart.open(folder, config)  # a checkpoint's weights are the Trainer's to load
     tokenizer, model = make_model(config, corpus, checkpoint)
     new = folder is not None and load_tokenizer(folder).languages != tokenizer.languages
+    if new and config.model.init_share:
+        raise UserError(f"model.init_share is {config.model.init_share}, but {folder} gets another vocabulary for new"
+                        " languages; omit it", exit_code=2)
     return Start(tokenizer, model, new_vocabulary=new)
 
 

@@ -269,7 +269,7 @@ def test_signals_end_it_with_their_own_exit_code(number, code, said):
     process = python(verb_that("print('ready', flush=True); [time.sleep(0.05) for _ in range(1200)]"))
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert said in err and "Traceback" not in err
 
@@ -312,7 +312,7 @@ def test_a_reader_that_goes_away_is_no_error(size):
     process = python(verb_that(f"time.sleep(0.5); print('x' * {size})"), env=buffered)
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(timeout=20) == 141
+    assert process.wait(timeout=60) == 141
 
 
 def test_streams_are_utf8_whatever_the_locale_says():

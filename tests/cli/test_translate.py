@@ -142,7 +142,7 @@ def test_what_has_arrived_is_translated_without_waiting_for_more():
 
 def test_a_pipe_in_which_nothing_comes_keeps_no_error_back():
     with subprocess.Popen([sys.executable, "-m", "seq2see", "translate", "runs/none"], **PIPES) as process:
-        assert process.wait(30) == 1 and b"there is no folder runs/none" in process.stderr.read()
+        assert process.wait(60) == 1 and b"there is no folder runs/none" in process.stderr.read()
 
 
 def test_a_file_is_read_from_where_it_stands(tmp_path):

@@ -544,7 +544,7 @@ def test_killed_at_random_moments_no_line_is_lost_or_doubled(tmp_path, pooled):
         process.kill()
         process.join()
         kills += process.exitcode == -signal.SIGKILL
-        assert not psutil.wait_procs(others, timeout=20)[1]
+        assert not psutil.wait_procs(others, timeout=60)[1]
     last = FORKS.Process(target=copy_file, args=(source, out, pooled))
     last.start()
     last.join()

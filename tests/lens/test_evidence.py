@@ -1,5 +1,7 @@
 """What a word rests on, recomputed by other code: plain hooks on the output projections, plain softmax of logits."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.changes.means import head_means
 from seq2see.lens.data.word_maps import units
+from seq2see.lens.questions import evidence
 from seq2see.lens.questions.evidence import _log_odds, effects, ends, patched_odds, spelt_candidates
 from seq2see.passes.forced_pass import decoder_start
 from seq2see.passes.hooks import Head, attention_sites
@@ -67,6 +70,14 @@ def test_of_a_model_that_takes_too_long_only_the_time_is_said(seq2see, trace, fo
     short = effects(*seq2see, trace, means=means, seconds=0)
     assert not short["heads"] and short["heads_take"] >= 0 and short["erased"] == all_["erased"]
     assert all_["heads_take"] is None
+
+
+def test_a_pass_that_was_slow_only_once_does_not_decide(seq2see, trace, found, monkeypatch):
+    means, all_ = found
+    clock = iter([0, 100, 100, 101])  # a pass of 100 s, then one of 1 s
+    monkeypatch.setattr(evidence, "time", SimpleNamespace(perf_counter=clock.__next__))
+    again = effects(*seq2see, trace, means=means, seconds=10)
+    assert again["heads"] == all_["heads"] and again["heads_take"] is None
 
 
 def test_odds_with_and_without_a_word_are_those_of_these_texts(seq2see, trace, found):

@@ -29,7 +29,7 @@ class Engine:
     def translate(self, sources, options, wanted):
         self.calls.append((list(sources), options))
         self.entered.set()
-        assert self.gate.wait(20)
+        assert self.gate.wait(60)
         self.wanted.append([wanted(index) for index in range(len(sources))])
         if any(source[0] == 666 for source in sources):
             raise Panic("the text of a user")

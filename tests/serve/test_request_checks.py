@@ -57,7 +57,7 @@ def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it
     monkeypatch.setattr(request_checks, "LINGER_BYTES", 1_000_000)
     chunk = b"2710\r\n" + b"x" * 10_000 + b"\r\n"
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode()
-    with socket.create_connection(("127.0.0.1", of_ann.base_url.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", of_ann.base_url.port), timeout=60) as connection:
         connection.sendall(head + 6 * chunk)
         answer = refusal(connection)
         assert f'"code":"{code}"'.encode() in answer and b"connection: close" in answer.lower()
@@ -69,7 +69,7 @@ def test_a_body_without_end_is_cut_at_the_limit_and_the_key_is_checked_before_it
 @pytest.mark.parametrize("path", ["/translate", "/v1/translate", "/translate_file", "/", "/healthz"])
 def test_a_body_declared_too_large_is_not_invited(stub, path):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", stub.base_url.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", stub.base_url.port), timeout=60) as connection:
         connection.sendall(head.encode())
         answer = refusal(connection)
     assert answer.startswith(b"HTTP/1.1 413 ") and b'"code":"body_too_large"' in answer
@@ -124,9 +124,9 @@ def test_head_is_get_without_a_body(stub, path):
 def test_when_the_queue_is_full_it_is_told_before_the_body_is_read(path):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n".encode()
     with stub_server(queue_tokens=100, wait_ms=0) as client, ThreadPoolExecutor(2) as waiting, socket.create_connection(
-            ("127.0.0.1", client.base_url.port), timeout=10) as one:
+            ("127.0.0.1", client.base_url.port), timeout=60) as one:
         held = [waiting.submit(translate, client, "hold")]
-        assert client.stub.entered.wait(20)
+        assert client.stub.entered.wait(60)
         held.append(waiting.submit(translate, client, "x" * 95))
         while not counters(client)["seq2see_queue_tokens",]:
             time.sleep(0.01)
@@ -143,7 +143,7 @@ def test_when_the_queue_is_full_it_is_told_before_the_body_is_read(path):
 
 def test_when_too_many_look_it_is_told_before_the_body_is_read(monkeypatch):
     head = b"POST /v1/look HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
-    with stub_server() as client, socket.create_connection(("127.0.0.1", client.base_url.port), timeout=10) as one:
+    with stub_server() as client, socket.create_connection(("127.0.0.1", client.base_url.port), timeout=60) as one:
         monkeypatch.setattr(client.server.service._looks, "most", 0)
         one.sendall(head)
         assert b"queue_full" in refusal(one)

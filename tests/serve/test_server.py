@@ -27,7 +27,7 @@ def test_who_goes_is_counted_and_does_not_reach_the_engine():
     with stub_server(wait_ms=0) as client:
         held = threading.Thread(target=translate, args=(client, "hold"))
         held.start()
-        assert client.stub.entered.wait(20)
+        assert client.stub.entered.wait(60)
         present = lambda: counters(client)["seq2see_requests_running",]  # noqa: E731
         for number in range(5):
             leave(client, f"gone {number}", when=lambda: present() > 1)
@@ -72,7 +72,7 @@ def test_while_it_loads_it_lives_and_is_not_ready():
     gate = threading.Event()
 
     def load():
-        assert gate.wait(20)
+        assert gate.wait(60)
         return Stub()
 
     with running({"slow": load}, wait=False) as server, httpx.Client(base_url=server.url) as client:
@@ -247,8 +247,8 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
         if second:
             assert server.process.poll() is None and server.process.stderr.readline() == STOPPING.format(60)
             server.process.send_signal(second)
-        assert server.process.wait(timeout=20) == code
-        call.join(10)
+        assert server.process.wait(timeout=60) == code
+        call.join(60)
 
 
 # --- a real model

@@ -88,7 +88,7 @@ async def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
     draw = asyncio.create_task(service.translate(["hold"], options=DecodingOptions(temperature=1.0), **ASKED))
     while not stub.entered.is_set():
         await asyncio.sleep(0.001)
-    [searched] = await asyncio.wait_for(service.translate(["a"], **ASKED), 20)
+    [searched] = await asyncio.wait_for(service.translate(["a"], **ASKED), 60)
     assert searched.text == "A" and not draw.done()
     stub.gate.set()
     assert (await draw)[0].text == "HOLD"
@@ -98,7 +98,7 @@ async def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
 async def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
     monkeypatch.setattr("seq2see.serve.service.MOST_LOOKS", 2)
     service, gate = Service({"stub": stub}), threading.Event()
-    stub.look = lambda results, **more: gate.wait(20) and [f"trace of {one.text}" for one in results]
+    stub.look = lambda results, **more: gate.wait(60) and [f"trace of {one.text}" for one in results]
     two = [asyncio.create_task(service.translate_and_look("a", **ASKED)) for _ in range(2)]
     await asyncio.sleep(0.05)
     with pytest.raises(APIError) as refused:
@@ -138,7 +138,7 @@ async def test_a_look_holds_up_neither_html_nor_samples(translator):
     def work(translator):
         with translator.inside() as (model, _):
             entered.set()
-            assert gate.wait(20)
+            assert gate.wait(60)
             return forced_pass(model, [[5, 2]], [[4, 2]])[0].logits.shape
 
     long = asyncio.create_task(service.examine("a", work, caller=CALLER))
@@ -177,7 +177,7 @@ async def test_work_stops_when_nobody_waits(translator, monkeypatch, html):
             pause()
             passes.append(1)
             entered.set()
-            assert gate.wait(20)
+            assert gate.wait(60)
         raise AssertionError("it went on")
 
     monkeypatch.setattr(translator, "look", look)
@@ -196,7 +196,7 @@ async def test_work_on_texts_stops_when_nobody_waits(translator, monkeypatch):
     def cut(text, **how):
         cuts.append(text)
         entered.set()
-        assert gate.wait(20)
+        assert gate.wait(60)
         return cut_sentences(text, **how)
 
     monkeypatch.setattr(segment_translator, "cut_sentences", cut)
@@ -217,7 +217,7 @@ async def test_a_long_text_keeps_no_short_one_waiting(translator, monkeypatch, h
     def prepared(texts, **how):
         if len(texts[0]) > 1_000:
             entered.set()
-            assert gate.wait(20)
+            assert gate.wait(60)
         return prepare(texts, **how)
 
     monkeypatch.setattr(translator, "prepare", prepared)
@@ -276,4 +276,4 @@ def test_the_first_visit_of_the_page_loads_the_model_to_look_inside():
 
     client = TestClient(make_app(Service({"stub": Opened()})), base_url="http://localhost")
     assert client.head("/").status_code == client.get("/health").status_code == 200 and not loaded.wait(0.2)
-    assert client.get("/").status_code == 200 and loaded.wait(10)
+    assert client.get("/").status_code == 200 and loaded.wait(60)

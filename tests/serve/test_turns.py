@@ -32,7 +32,7 @@ def take_turns(turns, name, passes):
     def work():
         for _ in range(passes):
             pause()
-            assert turns.gate.wait(20)
+            assert turns.gate.wait(60)
             turns.log.append(name)
             turns.now += 1
         return name
@@ -139,5 +139,5 @@ def test_passes_call_what_the_innermost_block_says_and_nothing_outside():
 async def test_closing_stops_all(turns):
     tasks = await arrive(turns, ("a", 10**6), ("b", 10**6))
     turns.close()
-    found = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
+    found = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
     assert all(isinstance(one, Stopped) for one in found)

@@ -317,6 +317,16 @@ def test_a_long_text_is_searched_for_shapes_once(monkeypatch, shape):
 
 
 @pytest.mark.parametrize(("text", "read"), [
+    ("It is at 9 a.m. today.", "It is at 9 o'clock today."), ("From 8:30 AM to 12 pm.", "From 8:30 to 12 o'clock."),
+    ("Until 12.15am, not 5pm!", "Until 0:15, not 17 o'clock!"), ("At 7 p.m. He left.", "At 19 o'clock. He left."),
+    ("Between 5 and 6 pm.", "Between 5 and 25."), ("Room 17 pm is shut.", "Room 25 is shut."),
+])
+def test_an_hour_of_an_english_clock_is_read_as_one_of_24(text, read):
+    """But not one of two with one half of the day, nor what is none: such a number is put back as it is."""
+    assert ModelInput.of(text, protection=Protection(language="en")).model_input == read
+
+
+@pytest.mark.parametrize(("text", "read"), [
     ("'Tis a fine day.", "It is a fine day."), ("It rained, ’twas cold.", "It rained, it was cold."),
     ("I saw 'em.", "I saw them."), ("I stayed 'cause it rained.", "I stayed because it rained."),
     ("the dogs' house", "the dogs' house"), ("He said 'time'.", "He said time."),

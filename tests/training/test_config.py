@@ -99,6 +99,7 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("data.path=", "storybook has no data.path; add it"),
     ("epochs", "'epochs' is not key=value"),
     ("model.d_model=[1", "is not YAML"),
+    ("model.init_share=0.5", "model.init_share is 0.5, but no model is given"),
     ("training.cpu_processes=-1", "training.cpu_processes in .* is -1, expected at least 0"),
     ("training.ema_decay=1", "training.ema_decay in .* is 1, expected below 1"),
     ("training.learning_rate=.nan", "training.learning_rate in .* is NaN, expected a finite number"),

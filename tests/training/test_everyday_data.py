@@ -15,6 +15,7 @@ from seq2see.text.word_links import read_pharaoh
 from seq2see.training.config import load_config
 from seq2see.training.everyday import prepare
 from seq2see.training.everyday.frames import filled, frames, held_out_forms, nouns_of, typed
+from seq2see.training.everyday.kept import kept as kept_pairs
 from seq2see.training.everyday.nouns import find_nouns, german_plural, plural
 from seq2see.training.everyday.offensive import is_offensive
 from seq2see.training.everyday.variation import (
@@ -298,3 +299,22 @@ def test_placeholders_become_the_same_name_or_number_on_both_sides():
     source, target, _ = without_placeholders(("%2$d messages from %1$s", "%1$s: %2$d Nachrichten", "de"), Random(0))
     [(number, name)] = re.findall(r"^(\d+) messages from (\w+)$", source)
     assert target == f"{name}: {number} Nachrichten"
+
+
+def test_what_a_model_knows_is_kept_by_its_own_translations():
+    """But where the reference is close, or the translation doubtful: then the reference, if they are alike."""
+    own = {"a": "le chat noir dort", "b": "le chien est fatigué", "c": "la maizon est grande", "d": "la maizon",
+           "e": "der Hund", "f": "le"}
+    references = {"a": "le chat noir dort là", "b": "ce toutou est las", "c": "la maison est grande",
+                  "d": "les nuages passent", "e": "der Kater", "f": "le jardin est le plus beau"}
+
+    def model(texts, *, target, num_beams):
+        assert num_beams == 1 and (target == "de") == (texts == ["e"])
+        return [SimpleNamespace(text=own[text], invented_words=["maizon"] * ("maizon" in own[text])) for text in texts]
+
+    pairs = [(text, reference, "de" if text == "e" else "fr") for text, reference in references.items()]
+    counts = Counter()
+    found = {source: (target, language) for source, target, language in kept_pairs(pairs, model, counts)}
+    assert found == {"a": (references["a"], "fr"), "b": (own["b"], "fr"), "c": (references["c"], "fr"),
+                     "e": (own["e"], "de")}
+    assert sum(counts.values()) == len(pairs)

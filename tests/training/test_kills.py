@@ -111,7 +111,7 @@ def test_two_processes_stop_together(start, tmp_path):
     first.join(60)
     log = (tmp_path / "run.log").read_text("utf-8")
     assert first.exitcode == 130, log
-    assert others and not psutil.wait_procs(others, timeout=15)[1]
+    assert others and not psutil.wait_procs(others, timeout=60)[1]
     checkpoint, passed_over = newest_intact_checkpoint(run)
     assert checkpoint and not passed_over and "Traceback" not in log
     assert "SIGINT: stopping after this step, with a checkpoint" in log
@@ -155,7 +155,7 @@ def test_all_end_with_the_first_or_another_and_one_line_says_why(tmp_path, count
         time.sleep(0.1)
     os.kill([first, *others][killed].pid, signal.SIGKILL)
     first.join(30)
-    assert not first.is_alive() and not psutil.wait_procs(others, timeout=15)[1]
+    assert not first.is_alive() and not psutil.wait_procs(others, timeout=60)[1]
     said = log.read_text("utf-8").splitlines()
     assert len(said) == 1 + bool(killed), said
     if killed:

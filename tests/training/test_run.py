@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from safetensors.torch import load_file
 
@@ -319,13 +320,25 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     assert train(*settings, "training.num_train_epochs=1") == 0
     assert (tmp_path / "run" / "tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
     record = read(tmp_path / "run" / "run.yaml")
-    assert record["model"] == {"init_from": str(run), "lora": None, "dropout": None}  # null: as it was
+    assert record["model"] == {"init_from": str(run), "lora": None, "init_share": 0.0, "dropout": None}  # as it was
     assert record["tokenizer"] == {"vocab_size": None}
     assert train(*settings, "training.resume=true") == 0
     assert load_checkpoint(tmp_path / "run").config.d_model == 16
     capsys.readouterr()
     assert train(*settings, "training.resume=true", "model.encoder_layers=2") == 2
     assert "model.encoder_layers in finetune has no effect with model.init_from" in last_error(capsys)
+
+
+def test_a_share_of_the_first_weights_is_in_the_finished_model(run, toy_file, tmp_path):
+    """And a finished run gets another share without further training."""
+    settings = [f"model.init_from={run}", f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}",
+                "training.num_train_epochs=1", "training.eval_strategy=no"]
+    assert train(*settings) == 0
+    before, alone = (load_file(folder / "model.safetensors") for folder in (run, tmp_path / "run"))
+    assert train(*settings, "training.resume=true", "model.init_share=0.25") == 0
+    for name, weight in load_file(tmp_path / "run" / "model.safetensors").items():
+        torch.testing.assert_close(weight, 0.25 * before[name] + 0.75 * alone[name])
+    assert any((before[name] != alone[name]).any() for name in before)
 
 
 def test_the_sample_for_forgetting_is_of_storybook_where_no_file_is_given(short_stories, monkeypatch, capsys):

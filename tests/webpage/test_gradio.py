@@ -19,7 +19,7 @@ STATION = "Where is the station?"
 def demo(open_tab, packaged):
     tab = open_tab(f"{packaged.url}/ui/")
     settled(tab)
-    tab.set_default_timeout(15_000)
+    tab.set_default_timeout(60_000)
     return tab
 
 

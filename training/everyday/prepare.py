@@ -9,6 +9,8 @@ the columns en, fr, de and es.  Into everyday-data are written train.jsonl with 
 train.links, val.jsonl, and two tests: test.jsonl, the lines of the published test without a side in those tables, and
 forms.jsonl, plurals that no training pair has (frames.py).
 
+With --keep MODEL, a model that is to be trained on, most of Tatoeba's pairs have its own translations (kept.py).
+
 From the training pairs are left out: those with a side that is in the published test, by its letters and digits alone;
 those with a slur or a vulgar word (offensive_words.yaml); and, in every language, a source that is held out, from
 Tatoeba or from the phrasebook.
@@ -28,21 +30,26 @@ from random import Random
 from seq2see.errors import UserError
 from ...storybook import in_language
 from ...text.word_links import Link, to_pharaoh
+from ...translate import Translator
 from ..config import DataConfig, OnDuplicates
 from ..pairs import load_split, sentence_key
 from ..reading import hash_fraction
 from .frames import held_out_forms, nouns_of, typed
+from .kept import kept
 from .offensive import is_offensive
-from .variation import Pair, other_date, other_numbers, varied, with_dash, without_placeholders
+from .variation import NAME, Pair, other_date, other_numbers, varied, with_dash, without_placeholders
 
 Line = tuple[Pair, tuple[Link, ...]]
 
 SOURCE, TARGETS = "en", ("fr", "de", "es")
+FIRST_WORDS = Path(__file__).parent.with_name("phrasebook") / "first_words.tsv"
 VALIDATION = 0.005  # of Tatoeba's source sentences
 STORYBOOK = 3  # times that storybook is in a pass
 PHRASEBOOK = 3  # times that the phrasebook is
-STRINGS = 3  # times that the strings of applications are
+STRINGS = 2  # times that the strings of applications are
 SHORT, SHORT_WORDS = 4, 3  # further times that those of both are which have at most so many words
+FIRST = 6  # further times that the phrasebook's first words are
+NAMED = 3  # times that Tatoeba's pairs with a name are drawn as often as the others
 PLAIN_STRINGS = 0.8  # share of them with names and numbers for their placeholders
 DASHES = 0.02  # share of the pairs that are joined to the one before by a dash
 DATED, NUMBERED = 10, 3  # times that a pair with a date or a number is: there are few, and each time it has another
@@ -57,28 +64,33 @@ def main() -> int:
                         help="what is written (everyday-data)")
     parser.add_argument("--passes", type=int, default=1, metavar="N", help="passes, each with other variations (1)")
     parser.add_argument("--share", type=float, default=1, metavar="X",
-                        help="share of Tatoeba's and storybook's pairs in a pass (1)")
+                        help="share of the pairs of Tatoeba, storybook and the phrasebook in a pass (1)")
+    parser.add_argument("--keep", metavar="MODEL", help="the model to be trained on, which is to forget nothing")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     try:
         prepare(args.tatoeba, args.test, args.strings, args.out, passes=args.passes, share=args.share,
-                seed=args.seed)
+                keep=args.keep, seed=args.seed)
     except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int, share: float, seed: int) -> None:
+def prepare(
+    tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int, share: float, keep: str | None, seed: int
+) -> None:
     """Write the five files into `out`, and print what was left out; UserError where a table cannot be read."""
     tables = {language: _table(tatoeba, language, duplicates="skip") for language in TARGETS}
     tests = {language: _table(test, language, duplicates="keep") for language in TARGETS}
-    shown = [*_strings(strings)]
+    shown = [*_pairs(str(strings / "train.tsv.gz"))]
     out.mkdir(parents=True, exist_ok=True)
     counts = Counter[str]()
     _write(out / "test.jsonl", ((pair, ()) for language in TARGETS for pair in clean(tests, tables, language)))
     learnt = list(without(tests, [pair for language in TARGETS for pair in tables[language]], counts))
-    written, phrases, untouched = ([*_phrasebook(split)] for split in ("train", "val", "test"))
+    written, phrases, untouched = ([*_pairs("phrasebook", split)] for split in ("train", "val", "test"))
+    first = [*_pairs(str(FIRST_WORDS))]
+    teacher = Translator.from_pretrained(keep) if keep else None
     val = [*(pair for pair in learnt if hash_fraction(sentence_key(pair[0])) < VALIDATION), *phrases]
     stories = [story.source for language in TARGETS for story in in_language(language, seed=0).train]
     nouns = {language: nouns_of([*learnt, *written, *shown], language, stories) for language in TARGETS}
@@ -89,12 +101,15 @@ def prepare(tatoeba: Path, test: Path, strings: Path, out: Path, *, passes: int,
     _write(out / "val.jsonl", ((pair, ()) for pair in val))
 
     def one(draw: Random) -> Iterator[Line]:
-        drawn = (pair for pair in learnt if draw.random() < share)
+        drawn = [pair for pair in learnt if draw.random() < share * (NAMED if NAME.search(pair[0]) else 1)]
+        phrases = [pair for pair in written * PHRASEBOOK if draw.random() < share]
         short = [pair for pair in (*written, *shown) if len(pair[0].split()) <= SHORT_WORDS]
         more = (without_placeholders(pair, draw) if draw.random() < PLAIN_STRINGS else pair
                 for pair in (*shown * STRINGS, *short * SHORT))
         made = (pair for language in TARGETS for pair in typed(*nouns[language], language, draw))
-        pairs = [*drawn, *without(tests, (*written * PHRASEBOOK, *more, *made), Counter())]
+        if teacher:
+            drawn = [*kept(drawn, teacher, counts)]
+        pairs = [*drawn, *without(tests, (*phrases, *first * FIRST, *more, *made), Counter())]
         return one_pass(pairs, held_out, draw, share=share)
 
     train = (line for number in range(passes) for line in one(Random(seed + number)))
@@ -109,13 +124,8 @@ def _table(folder: Path, target: str, *, duplicates: OnDuplicates) -> list[Pair]
     return [(pair.source, pair.target, target) for pair in load_split(data, "all")]
 
 
-def _strings(folder: Path) -> Iterator[Pair]:
-    data = DataConfig(path=str(folder / "train.tsv.gz"), source=SOURCE, target=[*TARGETS], on_invalid="skip")
-    return ((pair.source, pair.target, pair.target_language) for pair in load_split(data, "all"))
-
-
-def _phrasebook(split: str) -> Iterator[Pair]:
-    data = DataConfig(path="phrasebook", source=SOURCE, target=[*TARGETS])
+def _pairs(path: str, split: str = "all") -> Iterator[Pair]:
+    data = DataConfig(path=path, source=SOURCE, target=[*TARGETS], on_invalid="skip")
     return ((pair.source, pair.target, pair.target_language) for pair in load_split(data, split))
 
 

@@ -33,7 +33,13 @@ NAMES = (
     "Mateo", "Mei", "Milena", "Nadia", "Naomi", "Nikolai", "Noor", "Olga", "Omar", "Paolo", "Petra", "Rafael",
     "Ravi", "Rosa", "Samir", "Sanjay", "Selma", "Sergei", "Sofia", "Soren", "Tariq", "Thandi", "Tomas", "Uma",
     "Valeria", "Viktor", "Wei", "Yasmin", "Youssef", "Yusuf", "Zeynep", "Zofia", "Maria", "Anna", "Paul", "Lisa",
-    "David", "Sarah", "Emma", "Daniel",
+    "David", "Sarah", "Emma", "Daniel", "Agnieszka", "Alasdair", "Anouk", "Asbjørn", "Ashok", "Bartosz", "Benoît",
+    "Bjarne", "Bronwyn", "Caoimhe", "Cedric", "Dagny", "Dmytro", "Eszter", "Eyjolf", "Fjodor", "Florian", "Gareth",
+    "Gjertrud", "Guillermo", "Halvard", "Haruki", "Ibrahim", "Ingeborg", "Jacqueline", "Jadwiga", "Jorge", "Jordan",
+    "Jorma", "Kjell", "Krzysztof", "Lakshmi", "Ljiljana", "Lucía", "Majken", "Marjorie", "Mehmet", "Miguel", "Mirjam",
+    "Mwangi", "Nasreen", "Ngozi", "Njeri", "Oluwaseun", "Orla", "Pjotr", "Quentin", "Ragnhild", "Rajesh", "Rhys",
+    "Saoirse", "Siobhan", "Sven", "Takumi", "Tjark", "Torbjörn", "Ulrike", "Vilhelm", "Wojciech", "Xiomara", "Yolanda",
+    "Zbigniew", "Zdenka",
 )
 SURNAMES = (
     "Abebe", "Adeyemi", "Ahmed", "Alvarez", "Andersson", "Bakker", "Banerjee", "Barros", "Bauer", "Cheng", "Costa",
@@ -44,8 +50,8 @@ SURNAMES = (
     "Wagner", "Weber", "Yilmaz", "Zhang",
 )
 ONSETS = (
-    "", "", "B", "Br", "Ch", "D", "Dr", "F", "Fl", "G", "Gr", "H", "J", "K", "Kl", "Kr", "L", "M", "N", "P", "Pr",
-    "Qu", "R", "S", "Sh", "Sk", "St", "Sz", "T", "Th", "Tr", "V", "W", "Y", "Z",
+    "", "", "B", "Bj", "Bl", "Br", "Ch", "D", "Dr", "F", "Fj", "Fl", "G", "Gr", "H", "Hj", "J", "K", "Kl", "Kr", "L",
+    "Lj", "M", "N", "Nj", "P", "Pr", "Qu", "R", "S", "Sh", "Sk", "St", "Sz", "T", "Th", "Tr", "V", "W", "Y", "Z",
 )
 VOWELS = ("a", "e", "i", "o", "u", "ai", "ei", "oo", "ie", "au", "ia", "y")
 CODAS = ("", "", "", "n", "r", "l", "s", "m", "t", "ck", "nd", "x", "ng", "rk", "sh", "lt", "v")
@@ -153,7 +159,7 @@ def _name(draw: Random, *, consonant: bool) -> str:
     kind = draw.random()
     if kind < 0.1:
         return f'"{_word(draw, consonant=True).lower()}{draw.choice("-_.")}{draw.randint(2, 999)}"'
-    if kind < 0.25:
+    if kind < 0.3:
         return f'"{_word(draw, consonant=True)} {_word(draw, consonant=False)}"'
     while True:
         first = draw.choice(NAMES) if draw.random() < 0.5 else _word(draw, consonant=consonant)
@@ -270,7 +276,7 @@ def with_emoji(pair: Pair, draw: Random) -> Pair:
     return f"{pair[0]} {symbol}", f"{pair[1]} {symbol}", pair[2]
 
 
-EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.5), (other_numbers, 0.5), (other_date, 0.9))
+EXCHANGES: tuple[tuple[Change, float], ...] = ((other_name, 0.85), (other_numbers, 0.5), (other_date, 0.9))
 WAYS: tuple[tuple[Change, float], ...] = (
     (without_stop, 0.06), (lower_case, 0.03), (lower_case_without_stop, 0.03), (without_marks, 0.03), (capitals, 0.02),
     (typographic, 0.03), (with_emoji, 0.02), (in_brackets, 0.02), (quoted, 0.02), (title_case, 0.03),
