@@ -1,4 +1,4 @@
-"""One map as a picture file, .png or .svg, with a scale and captions.
+"""One map as a picture file, .png, .svg or .pdf, with a scale and captions.
 
 Drawn by matplotlib without a display, regardless of the user's style.  User text is never read as a formula.
 """
@@ -22,15 +22,19 @@ from ..data.trace_data import TraceData
 from ..data.view_names import VIEW
 from .maps import Picture, facts, picture
 
-SUFFIXES = (".png", ".svg")
+# The metadata of each format; the same map gives the same bytes.
+METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None},
+}
 CELLS_DRAWN = 40_000  # of one map; with more, labels and cells are illegible
 LONGEST = 24  # letters of a label
 INK, SOFT, LINE = (COLOURS["light"][name] for name in ("ink", "soft", "line"))
-STYLE = {
+STYLE: dict[str, Any] = {
     "font.family": ["DejaVu Sans", "Noto Sans", "Noto Sans Devanagari", "Noto Sans CJK SC", "sans-serif"],
     "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": LINE,
     "svg.fonttype": "none",  # text stays text: searchable, accessible, in the reader's fonts
     "svg.hashsalt": "seq2see",
+    "pdf.fonttype": 42,  # text stays text here too, which journals ask for
 }
 
 
@@ -38,17 +42,18 @@ def save_plot(
     trace: TraceData, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
     head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> str:
-    """Write one map to a .png or .svg file; the arguments are those of `picture`.
+    """Write one map to a .png, .svg or .pdf file; the arguments are those of `picture`.
 
     Returns:
-        The characters that no installed font has.  A .png shows boxes for them, and a .svg leaves them to the viewer.
+        The characters that no installed font has.  A .svg leaves them to the viewer; the others show
+        boxes for them.
 
     Raises:
         UserError: another suffix, a map that does not exist, or one too large to read.
     """
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise UserError(f"{path}: expected a name that ends in .png or .svg", exit_code=2)
+    if path.suffix not in METADATA:
+        raise UserError(f"{path}: expected a name that ends in {', '.join(METADATA)}", exit_code=2)
     drawn = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     content, boxes = rendered(drawn, trace, suffix=path.suffix)
     atomic_write(path, content)
@@ -69,11 +74,11 @@ def rendered(drawn: Picture, trace: TraceData, *, suffix: str) -> tuple[bytes, s
 
     with matplotlib.style.context(["default", STYLE]):
         figure = draw(drawn, trace)
-        metadata = {"Software": None} if suffix == ".png" else {"Date": None, "Title": drawn.title}
+        metadata = METADATA[suffix] | ({} if suffix == ".png" else {"Title": drawn.title})
         written = BytesIO()
         figure.savefig(written, format=suffix[1:], dpi=160, facecolor="white", metadata=metadata,
                        bbox_inches="tight", pad_inches=0.25)
-        boxes = without_font(figure) if suffix == ".png" else ""
+        boxes = without_font(figure) if suffix != ".svg" else ""
     return written.getvalue(), boxes
 
 

@@ -9,6 +9,7 @@ import atexit
 import gc
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -23,6 +24,9 @@ from typing import NoReturn
 from seq2see.cli.parser import build_parser, parse
 from seq2see.errors import UserError
 
+# What PyTorch, CUDA and oneDNN say where Python has a MemoryError.
+OUT_OF_MEMORY = re.compile(
+    r"can't allocate memory|not enough memory|CUDA out of memory|could not create a (?:memory|primitive)")
 # What to install with pip if a module is missing: a package, or an extra.
 PACKAGE_OF = {
     **{name: name for name in (
@@ -112,6 +116,9 @@ def describe(error: Exception) -> str:
         return f"error: {error.strerror or error}{where}"
     if isinstance(error, UnicodeDecodeError):
         return f"error: the input is not UTF-8 ({error}): convert it, for example with iconv -f LATIN1 -t UTF-8"
+    if isinstance(error, MemoryError) or OUT_OF_MEMORY.search(str(error)):
+        return ("error: out of memory; close other programs or, if this is a training, take smaller batches:"
+                f" training.gradient_accumulation_steps=4 ({type(error).__name__}: {error})")
     advice = "rerun with SEQ2SEE_DEBUG=1 for the traceback, and report it with the output of `seq2see env`"
     return f"internal error: {type(error).__name__}: {error} ({advice})"
 

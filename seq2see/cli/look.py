@@ -20,7 +20,8 @@ from seq2see.translate import Translation, Translator
 from seq2see.translate.remarks import UNKNOWN, WARNINGS
 from seq2see.translate.segment_translator import check_text
 
-FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}
+FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture",
+         ".pdf": "a picture"}
 
 
 def run(args: argparse.Namespace) -> None:

@@ -329,8 +329,8 @@ def add_look(verbs: Verbs) -> None:
                       help="show the model's own probabilities in place of calibrated ones (see seq2see measure)")
     verb.add_argument(
         "--out", metavar="FILE",
-        help="write all heads as a page (.html) or as numbers (.json, .npz), or one map as a picture (.png, .svg);"
-             " if the text is translated in parts, the files are FILE-1, FILE-2 and so on",
+        help="write all heads as a page (.html) or as numbers (.json, .npz), or one map as a picture (.png, .svg,"
+             " .pdf); if the text is translated in parts, the files are FILE-1, FILE-2 and so on",
     )
 
 

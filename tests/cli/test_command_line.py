@@ -161,6 +161,9 @@ def test_no_verb_shows_the_help_and_is_wrong_use(command):
     (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), 1, "not UTF-8"),
     (ModuleNotFoundError("No module named 'torch.x'", name="torch.x"), 1, "torch is missing: pip install torch"),
     (ModuleNotFoundError("No module named 'typo'", name="typo"), 1, "internal error: ModuleNotFoundError"),
+    (MemoryError(), 1, "error: out of memory; close other programs"),
+    (RuntimeError("DefaultCPUAllocator: can't allocate memory"), 1, "error: out of memory; close other programs"),
+    (RuntimeError("could not create a primitive"), 1, "error: out of memory; close other programs"),
     (KeyError("two\nlines"), 1, "internal error: KeyError: 'two\\nlines' (rerun with SEQ2SEE_DEBUG=1"),
     (KeyboardInterrupt(), 130, "interrupted"),
 ])

@@ -46,14 +46,15 @@ def test_it_writes_numbers_that_are_the_traces(look, translator, tmp_path):
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("name", ["x.png", "x.svg", "x.npz"])
+@pytest.mark.parametrize("name", ["x.png", "x.svg", "x.pdf", "x.npz"])
 def test_it_writes_pictures_and_all_numbers(look, tmp_path, name):
     path = tmp_path / name
     assert look("The cat.", "--view", "left_out", "--out", path)[0] == 0
     if name == "x.npz":
         assert Trace.load(path).views == ("raw", "left_out") and Trace.load(path).logits is not None
     else:
-        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n" if name == "x.png" else b"<?xml")
+        starts = {"x.png": b"\x89PNG\r\n\x1a\n", "x.svg": b"<?xml", "x.pdf": b"%PDF"}
+        assert path.read_bytes().startswith(starts[name])
 
 
 def test_a_page_has_the_roles_of_a_packaged_model(command, tmp_path, monkeypatch):
@@ -141,7 +142,7 @@ def test_characters_without_a_font_are_told(look, folder, tmp_path):
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(("arguments", "code", "told"), [
-    (["The cat.", "--out", "x.pdf"], 2, "one of .html (a page), .json (numbers), .npz (numbers), .png (a picture)"),
+    (["The cat.", "--out", "x.gif"], 2, "one of .html (a page), .json (numbers), .npz (numbers), .png (a picture)"),
     (["The cat.", "--view", "rollout", "--head", "0"], 2, "view rollout has no heads"),
     (["The cat.", "--view", "left_out", "--kind", "decoder"], 2, "has no decoder map"),
     (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "reads no token"),

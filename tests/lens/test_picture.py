@@ -117,9 +117,18 @@ def test_a_file_is_light_and_knows_no_formula_whatever_the_style(full_trace, tmp
         assert "<b>" not in text and "<script" not in text
 
 
+@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+def test_the_same_map_gives_the_same_bytes(full_trace, tmp_path, monkeypatch, suffix, start):
+    for name, time in (("a", "1600000000"), ("b", "1700000000")):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", time)  # matplotlib's date
+        save_plot(full_trace, tmp_path / f"{name}{suffix}")
+    one, two = ((tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
+    assert one == two and one.startswith(start)
+
+
 def test_a_map_too_large_to_read_and_another_suffix_are_refused(full_trace, tmp_path, monkeypatch):
-    with pytest.raises(UserError, match=r"\.png or \.svg"):
-        save_plot(full_trace, tmp_path / "x.pdf")
+    with pytest.raises(UserError, match=r"ends in \.png, \.svg, \.pdf"):
+        save_plot(full_trace, tmp_path / "x.gif")
     monkeypatch.setattr("seq2see.lens.show.plot.CELLS_DRAWN", 10)
     with pytest.raises(UserError, match="is too large for a picture"):
         save_plot(full_trace, tmp_path / "x.png")

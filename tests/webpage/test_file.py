@@ -1,6 +1,7 @@
 """The page with the model inside, as one file that a browser opens from the disk: what the tests of the served page do
 not see, which run with it too (`EVERYWHERE`)."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,14 @@ def test_a_larger_model_is_little_more_than_its_int8_weights_and_has_all_languag
     tab.locator("[data-menu=to]").click()
     tab.get_by_role("menuitemradio", name="French").click()
     tab.wait_for_function("() => document.querySelector('.tgt')?.innerText.startsWith(\"J'étais\")")
+
+
+@pytest.mark.parametrize(("address", "ready", "first", "last"), [
+    ("#lesson-3", ".lesson", "upright", "upright"), ("#story", ".tale", "upright", "wide"),
+    ("", ".see", "wide", "wide"),
+])
+def test_a_lesson_prints_upright_and_a_map_or_the_machine_across(open_tab, file, address, ready, first, last):
+    tab = open_tab(file + address, ready=ready, offline=True)
+    pages = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", tab.pdf(prefer_css_page_size=True))
+    assert ["wide" if float(width) > float(height) else "upright" for width, height in (pages[0], pages[-1])] == [
+        first, last]
