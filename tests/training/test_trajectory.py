@@ -137,7 +137,6 @@ def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, 
     assert_same_weights(weights(one), weights(two))
 
 
-@pytest.mark.long
 def test_resuming_is_exact_to_the_bit(run, tmp_path):
     """With dropout, texts joined in each epoch, Muon and an average; from within the first epoch, and the second."""
     settings = ["model.dropout=0.3", "data.joined=0.5", "training.optim=muon", "training.muon_lr_scale=2"]
