@@ -8,8 +8,8 @@ A temperature is fitted to the model's own probabilities, to those with label sm
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
 thousands of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
 and where it is not, so the log-odds of the confidence are then scaled (Platt 1999).  Each fit minimises the
-cross-entropy of confidence and "right"; the fit with the least is used.  All languages share it, as they share the
-network that was smoothed: three times the tokens, a third of the noise.
+cross-entropy of confidence and "right"; the fit with the least is used.  Each language has its own, as a model is not
+equally sure of itself in all.
 
 For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ from .reliability import reliability, unlikely_of
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
 INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
-FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
+FITTED, MEASURED = 30_000, 20_000  # maximum tokens per language
 SENTENCES = 12_000  # maximum to translate per corpus, to fit on and to check on
 BANDS = np.array([0, 0.2, 0.4, 0.6, SURE])  # where bands of chances begin
 AT_ONCE = 128  # sentences translated together
@@ -142,26 +143,26 @@ def compare(
     translator: Translator, forced: Mapping[Languages, tuple[Sequence[Forced], Sequence[Forced]]], *,
     smoothing: float,
 ) -> dict[Languages, LanguageCalibration]:
-    """Every way, fitted on the first sentences of all languages and measured on the second of each; without languages
-    that have too few tokens."""
-    fits = {amount: TopTokenFit(amount) for amount in (0.0, smoothing, 1.0)}
-    pairs, tokens = dict.fromkeys(forced, 0), dict.fromkeys(forced, 0)
-    for languages, (fitted, _) in forced.items():
+    """Every way, fitted on the first sentences of each language and measured on the second; without languages that
+    have too few tokens."""
+    found = {}
+    for languages, (fitted, held) in forced.items():
+        fits = {amount: TopTokenFit(amount) for amount in (0.0, smoothing, 1.0)}
+        pairs = tokens = 0
         for batch in predictions(translator, fitted, most=FITTED, title="Calibrating"):
             for fit in fits.values():
                 fit.add(batch.log_probs_NV, batch.token_N)
-            pairs[languages] = int(batch.sentence_N[-1]) + 1
-            tokens[languages] += len(batch.token_N)
-    if sum(tokens.values()) < LEAST:
-        return {}
-    least = {amount: fit.best() for amount, fit in fits.items()}
-    best = {amount: calibrator for amount, (_, calibrator) in least.items()}
-    ways = dict(zip(WAYS, (Calibrator(), best[0.0], Calibrator(smoothing), best[smoothing], best[1.0]), strict=True))
-    kept = best[min(least, key=lambda amount: least[amount][0])]
-    way = next(way for way, calibrator in ways.items() if calibrator == kept)
-    found = {}
-    for languages, (_, held) in forced.items():
-        if measured := _measured(translator, held, ways, way, pairs[languages], tokens[languages]):
+            pairs = int(batch.sentence_N[-1]) + 1
+            tokens += len(batch.token_N)
+        if tokens < LEAST:
+            continue
+        least = {amount: fit.best() for amount, fit in fits.items()}
+        best = {amount: calibrator for amount, (_, calibrator) in least.items()}
+        ways = dict(zip(WAYS, (Calibrator(), best[0.0], Calibrator(smoothing), best[smoothing], best[1.0]),
+                        strict=True))
+        kept = min(least.values(), key=itemgetter(0))[1]
+        way = next(way for way, calibrator in ways.items() if calibrator == kept)
+        if measured := _measured(translator, held, ways, way, pairs, tokens):
             found[languages] = measured
     return found
 

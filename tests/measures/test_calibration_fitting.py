@@ -142,17 +142,16 @@ def test_of_what_a_net_draws_itself_the_temperature_is_known(
     assert found.ways["raw"] == found.ways["smoothing"] and found.ways["temperature"] == found.ways["both"]
 
 
-def test_languages_share_what_is_fitted_and_are_measured_each(translator: Translator, sources: list[str]) -> None:
+def test_each_language_has_its_own_fit(translator: Translator, sources: list[str]) -> None:
     forced = drawn(translator, sources, 0.6)
     first, second, few = ("en", "fr"), ("en", "de"), ("en", "es")
     parts = {first: (forced[:30], forced[60:105]), second: (forced[30:60], forced[105:]), few: ([], forced[:2])}
     found = compare(translator, parts, smoothing=0.1)
-    assert list(found) == [first, second], "too few tokens to measure"
-    assert found[first].kept.calibrator == found[second].kept.calibrator
+    assert list(found) == [first, second], "too few tokens to fit"
+    assert found[first].kept.calibrator != found[second].kept.calibrator
     assert [found[one].pairs for one in parts if one in found] == [45, 45]
-    [alone] = compare(translator, {first: (forced[:60], forced[60:105])}, smoothing=0.1).values()
-    assert alone.kept.calibrator.temperature == pytest.approx(found[first].kept.calibrator.temperature)
-    assert alone.kept.ece.value == pytest.approx(found[first].kept.ece.value)
+    [alone] = compare(translator, {second: parts[second]}, smoothing=0.1).values()
+    assert alone == found[second]
 
 
 def test_steps_are_the_tokens_that_were_a_choice(translator: Translator, sources: list[str]) -> None:
