@@ -93,7 +93,8 @@ def test_chances_are_shown_where_they_hold_and_nowhere_else():
             [check] = [one for one in found.sentences.checks if one.decides]
             sure = check.bands[-1]
             assert (abs(sure.confidence - sure.right) <= 0.03 and sure.size >= 50) == (language in shown)
-            assert f"{sure.confidence:.1%}, {sure.right:.1%} ({sure.size:,})" in card and check.corpus in card
+            assert f"{sure.confidence:.1%}, {sure.right:.1%} ({sure.size:,})" in card or not sure.size
+            assert check.corpus in card
             assert "storybook" not in found.sentences.fitted_on or name == "storybook"
 
 

@@ -16,9 +16,9 @@ from seq2see.serve.app import make_app
 from seq2see.serve.service import Service
 
 # The model wrote other tokens than the tokenizer cuts these translations into.
-UNUSUAL = ["I tried to install a new browser.", "I prefer Spanish men to English."]
+UNUSUAL = ["Our dogs never obey my husband.", "We recycle all our bottles and jars."]
 ONE_OF_THEM = [UNUSUAL[0], pytest.param(UNUSUAL[1], marks=pytest.mark.long)]
-MARRIED = "I don't think they're married."
+TENT = "Have you ever slept in a tent?"
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def own():
 
 
 @pytest.fixture(scope="module")
-def about_married(app):
-    return shown(app, MARRIED)[2]
+def about_tent(app):
+    return shown(app, TENT)[2]
 
 
 def ask(app: FastAPI, path, body, status=200):
@@ -137,8 +137,8 @@ def test_more_views_and_forced_tokens_are_of_the_translation_shown(app):
     ({"given": 99}, "given 99: the translation has"),
 ])
 @pytest.mark.parametrize("path", ["look", "inside"])
-def test_tokens_that_are_not_of_the_translation_are_refused(app, about_married, path, changes, error):
-    body = about_married | changes
+def test_tokens_that_are_not_of_the_translation_are_refused(app, about_tent, path, changes, error):
+    body = about_tent | changes
     answer = ask(app, path, body if path == "look" else {"question": body | {"tool": "layers"}}, 400)
     assert error in answer["error"].replace("question.layers.", "") and "\n" not in answer["error"]
 
@@ -158,15 +158,15 @@ def without(app, text, heads, **more):
 
 def test_what_changes_without_a_head_is_not_the_engine(app, own):
     """Int8 and float32 weights translate this sentence differently, whatever head is off."""
-    result, trace, about = shown(app, MARRIED)
+    result, trace, about = shown(app, TENT)
     [more] = ask(app, "look", {**about, "evidence": True})["traces"]
     falls = {(one["kind"], one["layer"], one["head"]): max(abs(before - after) for before, after in zip(
         more["evidence"]["log_odds"], one["log_odds"], strict=True)) for one in more["evidence"]["heads"]}
     idle = min(falls, key=falls.__getitem__)
     assert falls[idle] < math.log(2), "a head that hardly matters"
-    answer = without(app, MARRIED, [idle])
+    answer = without(app, TENT, [idle])
     whole, changed = answer["with_every_head"], answer["translation"]
-    assert whole["text"] == own(MARRIED, target="fr").text != result["text"] == trace["target_text"]
+    assert whole["text"] == own(TENT, target="fr").text != result["text"] == trace["target_text"]
     assert changed["text"] == whole["text"] == answer["traces"][0]["target_text"], "so it stays"
     assert {(one["engine"], one["precision"]) for one in (whole, changed)} == {("torch", "float32")}
 
@@ -177,8 +177,8 @@ def test_what_changes_without_a_head_is_not_the_engine(app, own):
     {"alternatives": 3},
 ])
 def test_both_are_found_with_the_same_options(app, own, options):
-    answer = without(app, MARRIED, [["encoder", 0, 1]], **options)
-    assert answer["with_every_head"]["text"] == own(MARRIED, target="fr", **options).text
+    answer = without(app, TENT, [["encoder", 0, 1]], **options)
+    assert answer["with_every_head"]["text"] == own(TENT, target="fr", **options).text
     for result in (answer["translation"], answer["with_every_head"]):
         assert result["text"].startswith(options.get("prefix", ""))
         assert len(result["hypotheses"]) == options.get("alternatives", 1)

@@ -189,14 +189,14 @@ def test_a_clause_after_the_only_comma_of_both_sides_or_else_the_whole_goes_into
 
 
 def test_every_way_of_writing_keeps_a_translation_and_occurs():
-    pair = ("Don't say \"no\" to Ken, please.", "Ne dis pas « non » à Ken, s'il te plaît.", "fr")
+    pair = ("Don't say \"no\" to her, please.", "Ne lui dis pas « non », s'il te plaît.", "fr")
     plain = ("It's late, Ken.", "Il est tard, Ken.", "fr")  # another in quotes gets no more of them
     for way, _ in WAYS:
         changed = [way(one, Random(0)) for one in (pair, plain)]
         assert all(source and target for source, target, _ in changed) and changed != [pair, plain]
     draw = Random(4)
     written = {varied(pair, draw)[0] for _ in range(300)}
-    assert {"don't say \"no\" to ken, please.", "DON'T SAY \"NO\" TO KEN, PLEASE."} <= written
+    assert {"don't say \"no\" to her, please.", "DON'T SAY \"NO\" TO HER, PLEASE."} <= written
 
 
 def test_offensive_words_are_those_of_their_language():

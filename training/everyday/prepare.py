@@ -29,6 +29,7 @@ from random import Random
 
 from seq2see.errors import UserError
 from ...storybook import in_language
+from ...text.plain import DOTS
 from ...text.word_links import Link, to_pharaoh
 from ...translate import Translator
 from ..config import DataConfig, OnDuplicates
@@ -83,7 +84,8 @@ def prepare(
     """Write the five files into `out`, and print what was left out; UserError where a table cannot be read."""
     tables = {language: _table(tatoeba, language, duplicates="skip") for language in TARGETS}
     tests = {language: _table(test, language, duplicates="keep") for language in TARGETS}
-    shown = [*_pairs(str(strings / "train.tsv.gz"))]
+    shown = [(source.replace("…", DOTS), text.replace("…", DOTS), language)  # as the model reads every text
+             for source, text, language in _pairs(str(strings / "train.tsv.gz"))]
     out.mkdir(parents=True, exist_ok=True)
     counts = Counter[str]()
     _write(out / "test.jsonl", ((pair, ()) for language in TARGETS for pair in clean(tests, tables, language)))
