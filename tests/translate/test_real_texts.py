@@ -79,7 +79,7 @@ def test_placeholders_survive(to_french, placeholder):
     ("The cat is tired. 😀 It is hungry.", "Le chat est fatigué. 😀 Il a faim."),
     ("The cat is tired 😀 The dog is hungry.", "Le chat est fatigué 😀 Le chien a faim."),
     ("I am here 😀 - we are happy.", "Je suis ici 😀 - Nous sommes heureux."), ("你好。", "你好。"),
-    ("My cat\tmy dog\tmy house", "Mon chat\tMon chien\tMa maison"), ("Wait… I am tired.", "Attendez… Je suis fatigué."),
+    ("My cat\tmy dog\tmy house", "Mon chat\tMon chien\tMa maison"), ("Wait… I am tired.", "Attends… Je suis fatigué."),
     ("&lt;i&gt;The train&lt;/i&gt; is late.", "&lt;i&gt;Le train&lt;/i&gt; est en retard."),
     ("The cat (which is tired) sleeps.", "Le chat (lequel est fatigué) dort."),
 ])
