@@ -168,11 +168,11 @@ def settings_of(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]
         size = model.num_parameters()
     return {
         "models": [{"name": name, "languages": known.products, "weights": size,
-                    "recorded": replay_of(translator) is not None}],
+                    "recorded": replay_of(translator) is not None,
+                    "ends": ends_of(translator.measurements.calibration)}],
         "characters": CHARACTERS, "alternatives": ALTERNATIVES, "beams": BEAMS,
         "pairs": examples,
         "exampleModel": name if examples else None,
-        "ends": ends_of([translator.measurements.calibration]),
         "first": None,
         "start": {"source": source, "target": target},
         "text": first_text(examples, known.sources),

@@ -14,7 +14,7 @@ even.  With e = 1 instead of the training's, each token loses the probability of
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -257,7 +257,7 @@ class Calibration(Measurement):
     @property
     def ends(self) -> tuple[bool, bool]:
         """Whether *under 0.1 %* and *over 99 %* were found right, by the unlikely candidates and by the tokens of the
-        highest band, of all languages together, since these share one fit."""
+        highest band, of all languages together."""
         kept = [one.kept for one in self.languages.values()]
         low = together([one.unlikely for one in kept if one.unlikely])
         high = together([Bin(*one.bands[-1][:3]) for one in kept if one.bands])
@@ -272,7 +272,6 @@ class Calibration(Measurement):
         return found.sentences.calibrator if found and found.sentences and found.sentences.holds else None
 
 
-def ends_of(calibrations: Iterable[Calibration | None]) -> tuple[bool, bool]:
-    """`Calibration.ends` of all models that a page shows; without calibrations the chances are the models' own."""
-    found = [one.ends for one in calibrations if one]
-    return all(low for low, _ in found), all(high for _, high in found)
+def ends_of(calibration: Calibration | None) -> tuple[bool, bool]:
+    """`Calibration.ends`; without a calibration the chances are the model's own."""
+    return calibration.ends if calibration else (True, True)

@@ -42,14 +42,14 @@ def settings_of(service: Service, *, api: str | None) -> dict[str, Any]:
     return {
         "api": api,
         "models": [{"name": name, "languages": one.language_pairs.products, "weights": weights(one),
-                    "recorded": REPLAY in one.measured_files.files()}
+                    "recorded": REPLAY in one.measured_files.files(),
+                    "ends": ends_of(one.measured_files.calibration)}
                    for name, one in models.items()],
         "characters": limits.characters,
         "alternatives": limits.alternatives,
         "beams": limits.beams,
         "pairs": examples,
         "exampleModel": chosen,
-        "ends": ends_of(one.measured_files.calibration for one in models.values()),
         "first": first,
         "text": None if first or not pairs.default else first_text(examples, pairs.sources),
     }

@@ -108,7 +108,7 @@ def test_under_and_over_are_said_where_enough_tokens_of_all_languages_agree() ->
     assert with_ends(Bin(2_500, 0.0001, 0.002), 0.995, 0.98).ends == (False, False)
     assert made().ends == with_ends(None).ends == (False, False)
     good, bad = with_ends(rare, 0.995, 0.995), with_ends(None, 0.995, 0.995)
-    assert ends_of([None, good]) == ends_of([None]) == (True, True) and ends_of([good, bad]) == (False, True)
+    assert ends_of(None) == ends_of(good) == (True, True) and ends_of(bad) == (False, True)
 
 
 @pytest.mark.parametrize(("at", "value"), [

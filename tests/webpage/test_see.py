@@ -211,16 +211,16 @@ def test_an_unknown_word_is_said_with_each_translation_that_comes_while_typing(t
 
 
 def test_the_source_is_as_typed_where_the_model_read_another_word(tab):
-    text = "The Zqxv991925 did not cross https://example.org/a."
+    text = "The Qzxwvk7719 did not cross https://example.org/a."
     type_in(tab, text)
     tab.get_by_text("in place of protected text").wait_for()
     settled(tab)
     assert tab.locator(".mirror").inner_text().strip("\u200b") == text
-    assert {"Zqxv991925", "https://example.org/a"} <= set(tab.locator(".mirror .w").all_inner_texts())
-    assert "Zqxv991925" in tab.locator(".tgt").inner_text() and "Zqxv991925" in tab.locator(".see .grid2").inner_text()
+    assert {"Qzxwvk7719", "https://example.org/a"} <= set(tab.locator(".mirror .w").all_inner_texts())
+    assert "Qzxwvk7719" in tab.locator(".tgt").inner_text() and "Qzxwvk7719" in tab.locator(".see .grid2").inner_text()
     open_tool(tab, "All maps")
     tab.get_by_role("button", name="Tokens").click()
-    assert "Zqxv991925" in tab.locator(".lab .cols").inner_text()
+    assert "Qzxwvk7719" in tab.locator(".lab .cols").inner_text()
 
 
 def test_a_translation_that_the_limit_cut_is_marked(tab):
@@ -546,9 +546,10 @@ def test_learn_and_see_have_addresses(open_tab, packaged):
     linked.get_by_role("heading", name="Scaling").wait_for()
     linked.go_back()
     linked.wait_for_url("**/#lessons")
-    with linked.context.expect_page() as opened:
-        linked.get_by_role("link", name="See", exact=True).click(modifiers=["ControlOrMeta"])
-    opened.value.wait_for_url(f"{packaged.url}/**", wait_until="commit")  # drawn in the background it may crash
+    link = linked.get_by_role("link", name="See", exact=True)
+    assert link.evaluate("link => link.href").startswith(f"{packaged.url}/")
+    with linked.context.expect_page():  # which is not looked at: drawn in the background it may crash
+        link.click(modifiers=["ControlOrMeta"])
     assert linked.locator(".contents").is_visible()
 
 

@@ -2,7 +2,7 @@
 
 from .conftest import open_tool, settled, to_see, type_in
 
-MARRIED = "I don't think they're married."
+TENT = "Have you ever slept in a tent?"
 MADE = "I tried to install a new browser."  # its translation has other tokens than the tokenizer cuts it into
 
 
@@ -27,7 +27,7 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
     assert "1,824" not in tab.locator(".learn").inner_text() and curve.count() == 0
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
-    tab.get_by_text("of 23,449").wait_for()
+    tab.get_by_text("of 25,449").wait_for()
     assert curve.get_attribute("d") != own
     choose_model(tab, "storybook")
     assert "1,824 steps" in steps.inner_text() and curve.get_attribute("d") == own
@@ -64,6 +64,7 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
     tab.locator(".lab [data-head='cross.1.4']").first.click()
     most = tab.locator(".lab .row.sel .c").get_attribute("aria-label").rpartition(": ")[2]
     open_tool(tab, "One row, computed")
+    tab.locator(".bench tbody td").first.wait_for()
     weights = tab.locator(".bench tbody tr td:nth-last-child(2)").all_inner_texts()
     assert f"{100 * max(map(float, weights)):.0f}%" == most
     open_tool(tab, "What each layer would write")
@@ -82,16 +83,16 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
 
 def test_both_translations_of_heads_off_are_by_one_engine(tab):
     """Int8 and float32 weights translate this sentence differently with every head."""
-    type_in(tab, MARRIED)
+    type_in(tab, TENT)
     settled(tab)
     shown = tab.locator(".tgt").inner_text()
     open_tool(tab, "Head off")
-    for head, verdict in (("decoder.0.0", "stays the same"), ("cross.0.0", "changes")):
+    for head, verdict in (("encoder.1.4", "stays the same"), ("cross.0.0", "changes")):
         tab.locator(".bench").get_by_role("button", name="All on").click()
         tab.locator(f".bench [data-value='{head}']").click()
         tab.locator(".bench .verdict", has_text=f"The translation {verdict}.").wait_for()
         whole, without = tab.locator(".bench .res p[lang]").all_inner_texts()
-        assert whole == "Je ne pense pas qu'elles sont mariées." != shown == "Je ne pense pas qu'ils sont mariés."
+        assert whole == "As-tu déjà dormi dans une tente ?" != shown == "Avez-vous déjà dormi dans une tente ?"
         assert (without == whole) == (verdict == "stays the same"), "effects are of the translation above"
     assert "which translate the text differently from above" in tab.locator(".bench .res").inner_text()
 

@@ -15,9 +15,10 @@ export const number = (view, value) => view === "left_out" ? plainNumber(Math.ex
 export const amount = (view, value) => `${number(view, value)}${
   isAttribution(view) ? " nats" : { left_out: "×", norm: "" }[view] ?? "%"}`;
 
-// A probability, always in percent.  Its ends are said only where they were measured: [under 0.1%, over 99%].
+// A probability, always in percent.  Its ends are said only where they were measured of the model shown: [under 0.1%,
+// over 99%].
 let measured = [true, true];
-export const sayEnds = (ends = measured) => { measured = ends; };
+export const sayEnds = (ends = [true, true]) => { measured = ends; };
 export function chance(p) {
   if (p >= CERTAIN) return measured[1] ? "over 99%" : "99%";
   if (p < LEAST) return measured[0] ? "under 0.1%" : "0.1%";

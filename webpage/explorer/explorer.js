@@ -6,7 +6,8 @@ import { COLOURS } from "../data.js";
 import { FRAME as LAB, bench, followInLab, viewFor } from "./bench.js";
 import { overGradio, overHttp } from "./engine.js";
 import { listen } from "./events.js";
-import { header } from "./header.js";
+import { header, shownModel } from "./header.js";
+import { modelOf } from "../lessons/lesson.js";
 import { lessons } from "../lessons/lessons.js";
 import { loading } from "./loading.js";
 import { html, paint } from "../common/markup.js";
@@ -39,7 +40,6 @@ export function explorer(element, given) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   const engine = given.answer ?? (given.api ? overHttp(given.api) : given.gradio ? overGradio(given.gradio) : null);
   const settings = { pairs: [], ...given, engine: Boolean(engine) };
-  sayEnds(settings.ends);
   root.className = settings.embedded ? "s2s embedded" : "s2s";
   root.innerHTML = String(frame(settings));
   const state = { ...START, theme: firstTheme(), ...settings.start };
@@ -73,6 +73,8 @@ export function explorer(element, given) {
   function render(how) {
     Object.assign(root.dataset, { theme: state.theme, busy: state.busy ?? "" });
     document.body.style.background = COLOURS[state.theme].page;
+    const { models = [] } = settings, shown = OTHERS[state.page] ? modelOf({ models }) : shownModel(state, settings);
+    sayEnds(models.find(({ name }) => name === shown)?.ends);
     paint(find(".top-bar"), header(state, settings));
     for (const [name, page] of [[".see", "see"], [".lab", "lab"]]) find(name).hidden = state.page !== page;
     find(".other").hidden = !OTHERS[state.page];

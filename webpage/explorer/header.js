@@ -14,7 +14,7 @@ const PAGES = [["see", "See"], ["learn", "Learn"], ["lab", "Lab"]];
 const OF = { lessons: "learn", story: "learn" };
 
 export function header(state, settings) {
-  const name = modelOf(state, settings), served = settings.models.find((one) => one.name === name);
+  const name = shownModel(state, settings), served = settings.models.find((one) => one.name === name);
   const many = settings.models.length > 1, other = state.theme === "dark" ? "Light mode" : "Dark mode";
   const isHere = (page) => (OF[state.page] ?? state.page) === page, pages = settings.embedded || !settings.engine
     ? PAGES.filter(([page]) => page !== "learn") : PAGES;
@@ -28,8 +28,8 @@ export function header(state, settings) {
 }
 
 // The model of the translation shown.
-const modelOf = (state, settings) =>
-  (state.held || state.traces[0])?.record.model || state.model || settings.models[0]?.name || "";
+export const shownModel = (state, settings) =>
+  (state.held || state.traces[0])?.record.model || state.model || settings.models?.[0]?.name || "";
 
 function modelTip(model, many) {
   if (!model?.weights) return "The model that wrote this translation";
