@@ -646,6 +646,7 @@ OVERLAPS = """() => {
     const boxes = [...document.querySelectorAll(names)].filter((one) => one.offsetParent && one.innerText.trim())
         .map((one) => [one, one.getBoundingClientRect()]);
     return boxes.flatMap(([a, r], i) => boxes.slice(i + 1).filter(([b, s]) => !a.contains(b) && !b.contains(a)
+        && !(a.matches('.w') && b.matches('.w'))  // n'a: the padding of words without a space between them
         && Math.min(r.right, s.right) - Math.max(r.left, s.left) > 2.5
         && Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top) > 4).map(([b]) => `${a.innerText} | ${b.innerText}`));
 }"""
@@ -669,7 +670,7 @@ def test_no_badge_covers_another_or_a_word(open_tab, packaged, width):
 # --- everybody
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 768, 1440])
 def test_everybody_can_use_it(open_tab, packaged, width, scheme):
@@ -685,8 +686,8 @@ def test_everybody_can_use_it(open_tab, packaged, width, scheme):
     tab.get_by_role("button", name="Enlarge all heads").click()
     assert violations(tab) == []
     tab.keyboard.press("Escape")
-    for control in tab.locator(".s2s .acts button, .s2s .seg button, .s2s nav a").all():
-        assert control.bounding_box()["height"] >= 32
+    for control in tab.locator(".s2s .acts button, .s2s .seg button, .s2s nav a").all() if width == 390 else ():
+        assert control.bounding_box()["height"] >= 32, "of a finger"
 
 
 def test_it_can_be_used_by_keyboard_alone(tab):
