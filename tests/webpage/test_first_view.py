@@ -74,7 +74,7 @@ def test_other_weights_translate_the_first_sentence_themselves(open_tab, server,
     assert tab.locator(".tgt").inner_text().strip() == translator(CAT, source="en").text.strip()
     assert tab.get_by_role("link", name="Watch it learn").count() == 0, "no training was recorded"
     tab.get_by_role("link", name="Lab", exact=True).click()
-    assert "the page switches heads off" in tab.locator(".rail").inner_text()
+    tab.locator(".rail", has_text="the page switches heads off").wait_for()
 
 
 def test_without_javascript_it_says_what_it_needs(open_tab, packaged):
