@@ -9,7 +9,7 @@ the columns en, fr, de and es.  Into everyday-data are written train.jsonl with 
 train.links, val.jsonl, and two tests: test.jsonl, the lines of the published test without a side in those tables, and
 forms.jsonl, plurals that no training pair has (frames.py).
 
-With --keep MODEL, a model that is to be trained on, most of Tatoeba's pairs have its own translations (kept.py).
+With --keep MODEL, a model that is to be trained on, about half of Tatoeba's pairs have its own translations (kept.py).
 
 From the training pairs are left out: those with a side that is in the published test, by its letters and digits alone;
 those with a slur or a vulgar word (offensive_words.yaml); and, in every language, a source that is held out, from
