@@ -276,9 +276,9 @@ class Protection:
             return ()
         joining = [ProtectedPart(match.span(), "sign", written=self.conjunction)
                    for match in _SIGN_FOR_AND.finditer(text)] if self.conjunction else []
-        if iso(self.language) == "en" and shapes:
-            joining += (ProtectedPart(match.span(), "sign", written=written)
-                        for match in _OF_TWELVE.finditer(text) if (written := _of_24(match)))
+        if iso(self.language) == "en":  # an hour in code or in what a caller keeps is of that part
+            joining += (ProtectedPart(part.span, "sign", written=written) for part in shapes if part.kind == "number"
+                        and (match := _OF_TWELVE.match(text, part.start)) and (written := _of_24(match)))
         if iso(self.language) == "en" and _APOSTROPHES.search(text):
             joining += (ProtectedPart(match.span(), "sign", written=_in_full(match))
                         for match in _ELIDED.finditer(text))

@@ -329,6 +329,14 @@ def test_an_hour_of_an_english_clock_is_read_as_one_of_24(text, read):
     assert ModelInput.of(text, protection=Protection(language="en")).model_input == read
 
 
+@pytest.mark.parametrize("text", [
+    "See `at 5 pm` here.", '<img alt="5 pm">', "Open https://a.org/5 pm/x.", "Keep 5 pm.",
+])
+def test_an_hour_in_code_or_in_what_a_caller_keeps_is_not_read(text):
+    protection = Protection(language="en", keep=keeping("5 pm", [text])[0] if "Keep" in text else None)
+    assert "17" not in ModelInput.of(text, protection=protection).model_input
+
+
 @pytest.mark.parametrize(("text", "read"), [
     ("'Tis a fine day.", "It is a fine day."), ("It rained, ’twas cold.", "It rained, it was cold."),
     ("I saw 'em.", "I saw them."), ("I stayed 'cause it rained.", "I stayed because it rained."),
