@@ -464,7 +464,7 @@ def _in_full(match: regex.Match[str]) -> str:
 
 
 def _of_24(match: regex.Match[str]) -> str:
-    """An hour of a clock of 24 hours, as most languages write it; empty for one that no clock of twelve has."""
+    """The hour in 24-hour time, as most languages write it; empty if it is no hour of a 12-hour clock."""
     hour, minute = int(match["hour"]), match["minute"] or "00"
     if not 1 <= hour <= 12 or int(minute) > 59:
         return ""

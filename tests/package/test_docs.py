@@ -30,7 +30,7 @@ from forked import fork_server
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import home_of
 
-pytestmark = [pytest.mark.docs, pytest.mark.timeout(900)]  # commands one after another, each of which imports torch
+pytestmark = [pytest.mark.docs, pytest.mark.timeout(900)]  # each of its commands imports torch
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(

@@ -39,7 +39,7 @@ def model(request, stories) -> SimpleNamespace:
     return SimpleNamespace(
         folder=folder, translator=Translator.from_pretrained(folder, engine="torch"),
         scores=next(evaluation[name] for name in ("test", "storybook en-fr test") if name in evaluation),
-        stories=in_halves(stories.test)[1],  # of which roles are reported
+        stories=in_halves(stories.test)[1],  # roles are reported on it
     )
 
 

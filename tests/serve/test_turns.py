@@ -28,7 +28,7 @@ def turns(monkeypatch):
 
 
 def take_turns(turns, name, passes):
-    """A look of so many passes, each of which waits for the gate and then is written down."""
+    """A look with this many passes; each waits for the gate, then is recorded."""
     def work():
         for _ in range(passes):
             pause()

@@ -324,8 +324,8 @@ def test_a_long_text_is_searched_for_shapes_once(monkeypatch, shape):
     ("Until 12.15am, not 5pm!", "Until 0:15, not 17 o'clock!"), ("At 7 p.m. He left.", "At 19 o'clock. He left."),
     ("Between 5 and 6 pm.", "Between 5 and 25."), ("Room 17 pm is shut.", "Room 25 is shut."),
 ])
-def test_an_hour_of_an_english_clock_is_read_as_one_of_24(text, read):
-    """But not one of two with one half of the day, nor what is none: such a number is put back as it is."""
+def test_an_hour_in_english_is_read_in_24_hour_time(text, read):
+    """Not an hour after another number (5 to 6 pm), nor one that does not exist: these are put back unchanged."""
     assert ModelInput.of(text, protection=Protection(language="en")).model_input == read
 
 

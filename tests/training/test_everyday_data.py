@@ -108,7 +108,7 @@ def test_a_validation_source_is_trained_on_in_no_language_and_in_no_other_writin
 
 
 @pytest.mark.long
-def test_each_pass_varies_anew_and_links_stand_beside_their_pairs(prepared):
+def test_each_pass_has_new_variations_and_links_stand_beside_their_pairs(prepared):
     rows, links = records(prepared / "train.jsonl"), [*read_pharaoh(prepared / "train.links")]
     assert len(rows) == len(links) and 0 < sum(bool(one.sure) for one in links) < len(rows)
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]

@@ -1,4 +1,4 @@
-"""Learning by heart, averaged weights, and what a checkpoint holds."""
+"""Memorising a few pairs, averaged weights, and the files of a checkpoint."""
 
 import errno
 import os

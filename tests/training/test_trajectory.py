@@ -109,7 +109,7 @@ def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run,
 @pytest.mark.long
 def test_processes_of_our_own_give_the_same_model_too_though_one_is_killed(run, at, toy_file, tmp_path, capsys,
                                                                           monkeypatch):
-    """Two processes, of which the second is killed, which ends the other; the run goes on in one, as the advice has
+    """Two processes: the second is killed, which ends the first; the run is resumed in one, as the advice has
     it, to the weights of a run that one process did alone."""
     settings = [*SGD, "training.load_best_model_at_end=false"]
     one, two, started, before = run("one", *settings), tmp_path / "two", [], dict(os.environ)

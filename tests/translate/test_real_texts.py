@@ -166,7 +166,7 @@ def test_what_a_caller_keeps_stays(to_french):
 
 
 def test_false_alarms_of_the_length_are_rare(everyday, monkeypatch):
-    """On whole sentences, of which a translation is seldom so short for a good reason."""
+    """On whole sentences: a good translation of one is seldom so short."""
     path = Path(__file__).parents[3] / "shared/data/tatoeba-test/en-fr.clean.tsv.gz"
     if not path.is_file():
         pytest.skip("Tatoeba's test set is not here")

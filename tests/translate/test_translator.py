@@ -61,7 +61,7 @@ def test_ctranslate2_is_given_a_prefix_too(folder, num_beams):
 
 
 def check_prefix(translator, num_beams):
-    text = "The cat did not cross.\nThe box did not fit."  # two parts, the first of which is begun
+    text = "The cat did not cross.\nThe box did not fit."  # two parts; the prefix begins the first
     plain, begun = (translator(text, num_beams=num_beams, **asked) for asked in ({}, {"prefix": "Le chat"}))
     tags = translator.look(plain)[0].given
     first, second = translator.look(begun)

@@ -292,7 +292,7 @@ def test_it_is_watched_learning(tab):
     tab.get_by_role("link", name="Watch it learn").first.click()
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_text("The model’s translation after 1 training steps:").wait_for()
-    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
+    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is redrawn all the time
     slider = tab.get_by_role("slider", name="Training step")
     slider.focus()
     slider.press("End")

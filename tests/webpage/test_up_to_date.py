@@ -22,11 +22,11 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
     assert "1,824 steps" in steps.inner_text()
     own = curve.get_attribute("d")
     tab.get_by_role("button", name="Watch it learn").click()
-    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
+    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is redrawn all the time
     choose_model(tab, "everyday")
     assert "1,824" not in tab.locator(".learn").inner_text() and curve.count() == 0
     tab.get_by_role("button", name="Watch it learn").click()
-    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is drawn anew all the time
+    tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is redrawn all the time
     tab.get_by_text("of 25,449").wait_for()
     assert curve.get_attribute("d") != own
     choose_model(tab, "storybook")

@@ -1,7 +1,7 @@
-"""Pairs with the model's own translations, so that a training on other data takes nothing from what it knows.
+"""Pairs with the model's own translations: fine-tuning on them and on other data forgets less.
 
-The references of a corpus say one thing in many ways and pull at weights that have settled on one; the model's own
-greedy translations do not (self-distillation at the level of sequences: Kim and Rush 2016, arXiv:1606.07947).
+A corpus translates one thing in many ways, which changes the weights even where the model is right. The model's own
+greedy translations do not (sequence-level self-distillation: Kim and Rush 2016, arXiv:1606.07947).
 """
 
 from __future__ import annotations

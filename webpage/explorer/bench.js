@@ -116,7 +116,7 @@ function rail(chosen, settings) {
     data-page="lab-${id}" data-k="tool-${id}" ${id === chosen && html`aria-current="page"`}>${name}</a>` : "";
   return html`${GROUPS.map(([title, tools]) => html`<p>${title}</p>${Object.entries(tools).map(entry)}`)}${note(settings)}`;
 }
-// The sentence, and its translation, of which a word is chosen.
+// The sentence and its translation, with the chosen word.
 function slim(state, trace) {
   const back = html`<span class="push"></span><a class="tool" href="#see" data-page="see" data-k="back">Change in See</a>`;
   if (!trace) return back;
