@@ -493,6 +493,8 @@ def ending(tokenizer: PreTrainedTokenizerBase, trace: Trace, unit: Unit, step: i
     prob_V = prob_V[:len(goes_on_V)]  # T5 and NLLB have rows that no token has
     for id in np.flatnonzero(prob_V > RARE).tolist():
         goes_on_V[id] = _goes_on(tokenizer, word, id, trace.target_language)
+    if step in unit.pieces:  # the hyphen of grand-mère
+        goes_on_V[trace.target_ids[step]] = True
     return max(1 - float(prob_V[goes_on_V].sum()), 1e-12)
 
 

@@ -54,7 +54,7 @@ def test_the_scores_are_those_of_what_translate_writes(tmp_path, capsys, monkeyp
     expected = score(written, [target for _, target in passages]).to_dict()
     found, raw = (evaluated(capsys, "everyday", "--data", table, "--engine", engine, *how) for how in ((), ["--raw"]))
     assert {key: found[key] for key in expected} == expected
-    assert raw["bleu"] < found["bleu"] - 2
+    assert raw["bleu"] < found["bleu"] - 1
     used = {"auto": ("ctranslate2", "int8"), "torch": ("torch", "float32")}[engine]
     for name, row in ("translate", found), ("raw", raw):
         assert (row["pipeline"], row["engine"], row["precision"]) == (name, *used)

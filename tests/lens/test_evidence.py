@@ -207,6 +207,16 @@ def test_a_candidate_that_ends_early_has_all_that_may_follow_it(storybook):
     assert early["whole"] and early["probability"] == pytest.approx(0.78, abs=0.02)
 
 
+def test_candidates_of_a_word_with_a_hyphen_exclude_each_other():
+    everyday = Translator.from_pretrained("everyday", engine="torch")
+    trace, = everyday.look(everyday("My grandmother knitted a woollen jumper.", target="fr"))
+    with everyday.inside() as (model, tokenizer):
+        words = spelt_candidates(model, tokenizer, trace)
+    [found] = [spelt for word, spelt in zip(trace.target_words, words, strict=True) if word.text == "grand-mère"]
+    assert {"grand", "grand-"} <= {one["text"] for one in found}
+    assert sum(one["probability"] for one in found) < 0.2
+
+
 def test_patched_odds_are_those_of_the_other_text_s_head():
     translator = Translator.from_pretrained("storybook", engine="torch")
     tired, wide = (f"The cat did not cross the street because it was too {word}." for word in ("tired", "wide"))

@@ -115,6 +115,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
     assert first.startswith(f"the model is finished; measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
         "calibration: 60 sentences", f"wrote {run / 'calibration.json'}",
+        "examples: 24 pairs of sentences", f"wrote {run / 'example_pairs.json'}",
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
         f"faithfulness: {half} sentences", f"wrote {run / 'trust.json'}",
         f"head roles: {half} sentences", f"wrote {run / 'heads.json'}",

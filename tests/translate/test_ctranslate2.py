@@ -81,6 +81,7 @@ def family(name, *, beams):
             bias[0, end] = 4.0
         else:
             model.get_output_embeddings().weight.data[end] *= -3 if name.startswith("M2M") else 4
+    model.generation_config.encoder_no_repeat_ngram_size = 0  # Blenderbot's 3 needs PyTorch
     return model, tokenizer
 
 

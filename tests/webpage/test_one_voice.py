@@ -86,7 +86,7 @@ def test_see_machine_and_lab_say_the_same_of_a_word(storybook_in_node, text):
         if chosen == "over 99%" and rest not in ("under 0.1%", *(f"0.{n}%" for n in range(10))):
             apart.append(f"{one['word']}: {chosen}, others {rest}")
     assert not apart, "\n".join(apart)
-    assert causes["none"] and causes["head"] + causes["antecedent"], causes
+    assert text != SENTENCES[0] or causes["none"] and causes["head"] + causes["antecedent"], causes
 
 
 def test_python_and_the_page_agree_on_what_matters(storybook_in_node):

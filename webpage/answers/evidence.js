@@ -185,7 +185,8 @@ function ending(forced, unit, step) {
   let continued = 0;
   weights.forEach((weight, id) => {
     const chance = weight / sum, isInside = () => isOpen && /^[\p{L}\p{N}]/u.test(tokenizer.tokens[id]);
-    if (chance > RARE ? word.isContinuedBy(id) : isInside()) continued += chance;
+    const isOwn = unit.pieces.includes(step) && id === ids[step];  // the hyphen of grand-mère
+    if (isOwn || (chance > RARE ? word.isContinuedBy(id) : isInside())) continued += chance;
   });
   return Math.max(1 - continued, 1e-12);
 }
