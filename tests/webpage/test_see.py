@@ -213,7 +213,7 @@ def test_an_unknown_word_is_said_with_each_translation_that_comes_while_typing(t
 def test_the_source_is_as_typed_where_the_model_read_another_word(tab):
     text = "The Qzxwvk7719 did not cross https://example.org/a."
     type_in(tab, text)
-    tab.get_by_text("in place of protected text").wait_for()
+    tab.get_by_text("instead of some of the text").wait_for()
     settled(tab)
     assert tab.locator(".mirror").inner_text().strip("\u200b") == text
     assert {"Qzxwvk7719", "https://example.org/a"} <= set(tab.locator(".mirror .w").all_inner_texts())
@@ -221,6 +221,11 @@ def test_the_source_is_as_typed_where_the_model_read_another_word(tab):
     open_tool(tab, "All maps")
     tab.get_by_role("button", name="Tokens").click()
     assert "Qzxwvk7719" in tab.locator(".lab .cols").inner_text()
+
+
+def test_words_that_were_read_together_are_said_together(tab):
+    type_in(tab, "The meeting is at 5 pm.")
+    tab.locator(".note", has_text="The model read 17 o'clock instead of some of the text.").wait_for()
 
 
 def test_a_translation_that_the_limit_cut_is_marked(tab):

@@ -211,8 +211,11 @@ function notes(state, from, settings) {
   }
   if (standIns.length) {
     const { source_text: read } = trace.record, same = trace.source.toLowerCase() === read.toLowerCase();
-    const words = standIns.map(({ start, end }) => read.slice(start, end)).filter(isAbsent(trace.source));
-    if (words.length) said.push(html`The model read ${named(words)} in place of protected text. `);
+    const isNew = isAbsent(trace.source), texts = standIns.filter(({ start, end }) => isNew(read.slice(start, end)))
+      .reduce((all, { start, end }) => all.at(-1)?.end >= start - 1
+        ? [...all.slice(0, -1), { ...all.at(-1), end }] : [...all, { start, end }], []);
+    const words = texts.map(({ start, end }) => read.slice(start, end));
+    if (words.length) said.push(html`The model read ${named(words)} instead of some of the text. `);
     else if (same) said.push("The model read the capitals as small letters. ");
   }
   if (!said.length) said.push(otherModel(state, trace, settings));
