@@ -78,7 +78,7 @@ def bounded(options: DecodingOptions, translator: Translator, settings: ServerSe
 
 
 def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
-                 views: Sequence[str], most: int) -> None:
+                 views: Sequence[str], most: int, what: str = "for these views") -> None:
     """Raises APIError (400) for segments with translations whose slow `views` or `evidence` would take too long.
 
     A pass reads all tokens of both sides.  Erasure takes one pass for each word, and `evidence` as many more as there
@@ -93,5 +93,5 @@ def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *,
                          for view in set(views) & set(ATTRIBUTIONS))
         cost += tokens * (words + evidence * HEADS + attributed * tokens // 2)
     if cost > most:
-        raise APIError(400, "text_too_long", f"for these views, the model would read {cost:,} tokens: at most"
-                       f" {most:,} are allowed; send a shorter text or shorter sentences")
+        raise APIError(400, "text_too_long", f"{what}, the model would read {cost:,} tokens: at most {most:,} are"
+                       " allowed; send a shorter text or shorter sentences")

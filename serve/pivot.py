@@ -82,7 +82,8 @@ class PivotedTranslation(Translation):
                 for name in ("engine", "precision")}
         return cls(**own | both | {
             "source_text": first.source_text, "source_language": first.source_language, "hypotheses": hypotheses,
-            "segments": (), "model_input": None, "seen": None, "one_by_one": first.one_by_one or second.one_by_one,
+            "segments": (), "model_input": None, "omitted_words": first.omitted_words, "seen": None,
+            "one_by_one": first.one_by_one or second.one_by_one,
         }, first=first, second=second, pivot=Pivot(first.target_language, first.text, (legs[0].model, legs[1].model)))
 
 

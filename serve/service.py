@@ -74,6 +74,7 @@ class RequestOptions(TypedDict, total=False):
     prefix: str
     keep: str  # a pattern: what it matches stays
     glossary: Glossary | None  # terms and what is written for them
+    check: bool  # also for improbable and omitted words
 
 
 @dataclass(frozen=True)
@@ -329,7 +330,8 @@ class Service:
         return await self._translate_alike(leg.model, texts, source=leg.source, target=leg.target, **request)
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               format: Format = "text", patient: bool = False, **request: Any) -> list[Translation]:
+                               format: Format = "text", patient: bool = False, check: bool = False,
+                               **request: Any) -> list[Translation]:
         """Translate texts of one language with one model.  HTML is prepared in a separate thread, because it needs
         attention.
         """
@@ -349,7 +351,12 @@ class Service:
             current().target_tokens += written
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))
-        return job.result
+        if not check:
+            return job.result
+        parts = [(part.source_text, part.text) for one in job.result for part in one.parts]
+        check_passes(translator, parts, language=request["source"] or "", evidence=False, views=("left_out",),
+                     most=self.settings.look_tokens, what="to check these texts")
+        return await _in(self._preparing[html, True], partial(translator.check, job.result))
 
     async def _submit_in_turn(self, batcher: Batcher, work: Sequence[Work]) -> list[EngineOutput]:
         """The engine's output for sources of a document.

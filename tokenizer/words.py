@@ -5,6 +5,7 @@ the text: words are slices of it, separated by white space.
 """
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ class Word:
     start: int
     end: int
 
+
+CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space
 
 # Every pattern below consists of whole graphemes (`\X`), selected by their first character, so that a vowel sign, a
 # virama or a skin tone is never separated from its base.
@@ -262,3 +265,16 @@ def refuse_surrogates(text: str) -> None:
     except UnicodeEncodeError as error:
         broken = f"U+{ord(text[error.start]):04X} at character {error.start}"
         raise UserError(f"the text contains a lone surrogate ({broken}): decode it as UTF-8 or remove it") from None
+
+
+def without(text: str, word: Word) -> str:
+    """The text without a word, and without a space that would be doubled or precede a punctuation mark."""
+    before, after = text[: word.start], text[word.end :]
+    rest = after.lstrip()
+    if before.strip() and (not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")):
+        return before.rstrip() + after
+    return before + (rest if not before or before[-1].isspace() else after)
+
+
+def _category(text: str) -> str:
+    return unicodedata.category(text[0])

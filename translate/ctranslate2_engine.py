@@ -140,17 +140,20 @@ class CTranslate2Engine:
 
     def _rescored(self, sources: Sequence[Ids], found: Sequence[EngineOutput]) -> list[EngineOutput]:
         """The hypotheses with the model's own log-probabilities, which the search has changed."""
-        name = self.tokens.__getitem__
         pairs = [(source, hypothesis) for source, each in zip(sources, found, strict=True) for hypothesis in each]
+        scored = self.token_log_probs([source for source, _ in pairs], [one.token_ids for _, one in pairs])
+        log_probs = (sum(each[hypothesis.given :]) for (_, hypothesis), each in zip(pairs, scored, strict=True))
+        return [tuple(replace(hypothesis, log_prob=next(log_probs)) for hypothesis in each) for each in found]
+
+    def token_log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """See `Engine`."""
+        name = self.tokens.__getitem__
         scored = self.translator.score_batch(
-            [list(map(name, source)) for source, _ in pairs],
-            [list(map(name, hypothesis.token_ids[: -1 if hypothesis.token_ids[-1] in self.end else None]))  # adds </s>
-             for _, hypothesis in pairs],
+            [list(map(name, source)) for source in sources],
+            [list(map(name, target[: -1 if target[-1] in self.end else None])) for target in targets],  # adds </s>
             max_input_length=0, max_batch_size=BATCH_TOKENS, batch_type="tokens",
         )
-        log_probs = (sum(result.log_probs[hypothesis.given : len(hypothesis.token_ids)])
-                     for (_, hypothesis), result in zip(pairs, scored, strict=True))
-        return [tuple(replace(hypothesis, log_prob=next(log_probs)) for hypothesis in each) for each in found]
+        return [one.log_probs[: len(target)] for one, target in zip(scored, targets, strict=True)]
 
 
 def never(config: Mapping[str, Any]) -> list[list[int]]:

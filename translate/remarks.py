@@ -11,6 +11,8 @@ from .results import Doubted, Translation, Warned
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
 INVENTED = "words in the translation that may not exist: neither seen in training nor in the source"
+UNLIKELY = "words in the translation that the model finds improbable"
+OMITTED = "source words that the translation may omit"
 CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
 WARNINGS: dict[Warned, str] = {
     "unchanged": "the translation is the same as its source",
@@ -18,6 +20,7 @@ WARNINGS: dict[Warned, str] = {
     "cut_off": CUT_OFF,
 }
 MISSING = "terms of the glossary that the translation lacks"
+KINDS: tuple[Doubted, ...] = ("unknown_word", "omitted_word", "invented_word", "unlikely_word")
 WORDS_SHOWN = 60  # characters of such words
 MOST_PLACES = 10_000  # of a file in a report
 SAMPLE = 2_000  # characters that show the language of the texts
@@ -27,30 +30,32 @@ Term = tuple[str, str]  # of the glossary, as it is in the text, and its transla
 class Doubts(NamedTuple):
     """What is doubtful of the translations of a text, and the terms of the glossary in it."""
 
-    unknown: tuple[str, ...]  # words of the source
-    invented: tuple[str, ...]  # words of the translations
-    missing: tuple[Term, ...]
-    warnings: tuple[Warned, ...]
+    unknown: tuple[str, ...] = ()  # words of the source
+    omitted: tuple[str, ...] = ()  # further words of the source
+    invented: tuple[str, ...] = ()  # words of the translations
+    unlikely: tuple[str, ...] = ()  # further words of the translations
+    missing: tuple[Term, ...] = ()
+    warnings: tuple[Warned, ...] = ()
     terms: tuple[Term, ...] = ()
 
     def __bool__(self) -> bool:
-        return any((self.unknown, self.invented, self.missing, self.warnings))
+        return any((self.unknown, self.omitted, self.invented, self.unlikely, self.missing, self.warnings))
 
     @classmethod
     def of(cls, results: Sequence[Translation]) -> Doubts:
         """Of the translations of a text, one to each target."""
-        words: dict[Doubted, list[str]] = {"unknown_word": [], "invented_word": []}
-        for doubt in dict.fromkeys(one for result in results for one in result.doubts):
-            words[doubt.kind].append(doubt.word)
+        found = dict.fromkeys(one for result in results for one in result.doubts)
+        unknown, omitted, invented, unlikely = (tuple(one.word for one in found if one.kind == kind) for kind in KINDS)
         missing = tuple(term for result in results for term in result.missing_terms)
-        return cls(tuple(words["unknown_word"]), tuple(words["invented_word"]), missing,
+        return cls(unknown, omitted, invented, unlikely, missing,
                    tuple(dict.fromkeys(name for result in results for name in result.warnings)),
                    tuple(term for result in results for term in result.terms))
 
     def named(self) -> list[tuple[str, str]]:
         """Why, with the words that it is about."""
         missing = dict.fromkeys(term for term, _ in self.missing)
-        kinds = ((UNKNOWN, self.unknown), (INVENTED, self.invented), (MISSING, missing))
+        kinds = ((UNKNOWN, self.unknown), (OMITTED, self.omitted), (INVENTED, self.invented),
+                 (UNLIKELY, self.unlikely), (MISSING, missing))
         return [(why, ", ".join(words)) for why, words in kinds if words]
 
     def whys(self) -> list[str]:

@@ -32,7 +32,8 @@ LETTERS = re.compile(r"[^\W\d_]+")
 Ids = Sequence[int]
 Result = TypeVar("Result", "Hypothesis", "Translation")
 Warned = Literal["unchanged", "too_short", "cut_off"]
-Doubted = Literal["unknown_word", "invented_word"]
+Doubted = Literal["unknown_word", "invented_word", "unlikely_word", "omitted_word"]
+OF_SOURCE: frozenset[Doubted] = frozenset(("unknown_word", "omitted_word"))
 Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread
 
 
@@ -98,7 +99,9 @@ class Doubt:
 
     kind: Doubted = field(
         metadata={"description": "`unknown_word`: a source word that is not in the training text; `invented_word`: a "
-        "word of the translation that is neither in the training text nor in the source"})
+        "word of the translation that is neither in the training text nor in the source; in a checked translation also "
+        "`unlikely_word`: a word of the translation with a probability below 10 %; `omitted_word`: a source word "
+        "without which the translation is at least as probable, so it may be missing"})
     word: str = field(metadata={"description": "the word as it is in the text"})
 
 
@@ -129,6 +132,7 @@ class Translation:
       repeat.  A segment with fewer hypotheses than other segments repeats its last hypothesis.
     - `model_input`: the model's input, if it differs from `source_text` because of protected text.
     - `keep`: the parts of this text that the caller's `keep` matched; `glossary`: the caller's glossary.
+    - `unlikely_words`, `omitted_words`: what `Translator.check` found; None: not checked.
     - `seen`, `seen_target`: the words of the two languages that occur in the training text; None if unknown.
     """
 
@@ -143,6 +147,8 @@ class Translation:
     has_markup: bool = False
     one_by_one: bool = False
     model_input: str | None = None
+    unlikely_words: tuple[str, ...] | None = None
+    omitted_words: tuple[str, ...] | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
     seen_target: frozenset[str] | None = field(default=None, repr=False, compare=False)
     keep: KeptWords | None = field(default=None, repr=False, compare=False)
@@ -242,7 +248,7 @@ class Translation:
         text, known = self.source_text, characters(self.seen)
         if self.keep is None and self.glossary is None and is_plain_sentence(text, known):  # nothing is protected
             return tuple(word for word in split_words(text, language=self.source_language)
-                         if word.text.casefold() not in self.seen and not _is_mark(word.text))
+                         if word.text.casefold() not in self.seen and not is_mark(word.text))
         parts = [*self.protection.shapes(text), *self.protection.terms(text)]
         protected = {place for part in parts for place in range(*part.span)}
         read = {word for part in self.parts for word in words(part.as_read.source_text)}
@@ -251,7 +257,7 @@ class Translation:
         spans = {shown.original(word.start, word.end): word.text
                  for word in split_words(shown.text, language=self.source_language)}
         return tuple(Word(text[slice(*span)], *span) for span, word in spans.items()
-                     if word.casefold() not in self.seen and word not in unread and not _is_mark(word)
+                     if word.casefold() not in self.seen and word not in unread and not is_mark(word)
                      and protected.isdisjoint(range(*span)))
 
     @cached_property
@@ -273,10 +279,17 @@ class Translation:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What makes the best translation doubtful: each unknown and each invented word once."""
-        words: dict[Doubted, tuple[Word, ...]] = {
-            "unknown_word": self.unknown_words or (), "invented_word": self.invented_words or ()}
-        return tuple(dict.fromkeys(Doubt(kind, word.text) for kind, some in words.items() for word in some))
+        """What makes the best translation doubtful: each word once, with the first kind that fits."""
+        words: dict[Doubted, Sequence[str]] = {
+            "unknown_word": [word.text for word in self.unknown_words or ()],
+            "omitted_word": self.omitted_words or (),
+            "invented_word": [word.text for word in self.invented_words or ()],
+            "unlikely_word": self.unlikely_words or ()}
+        found: dict[tuple[bool, str], Doubt] = {}
+        for kind, some in words.items():
+            for word in some:
+                found.setdefault((kind in OF_SOURCE, word), Doubt(kind, word))
+        return tuple(found.values())
 
 
 def with_chances(translations: Sequence[Translation], calibrator: SentenceCalibrator) -> list[Translation]:
@@ -294,7 +307,7 @@ def with_chances(translations: Sequence[Translation], calibrator: SentenceCalibr
     return found
 
 
-def _is_mark(word: str) -> bool:
+def is_mark(word: str) -> bool:
     """Whether a word is a number, punctuation or a symbol, which need not be learnt."""
     return all(unicodedata.category(c)[0] in "NPSZ" for c in word)
 
@@ -322,3 +335,8 @@ class Engine(Protocol):
         The options are resolved: only those of sampling may be None.  The engine may drop sources that are no longer
         `wanted` and return any result for them.
         """
+
+    def token_log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """The log-probability of each token of each target, given its source; both are ids, including `</s>`.
+
+        In nats, under the model's own probabilities."""

@@ -40,12 +40,22 @@ def score_targets(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int,
     calibrator: Calibrator | None = None,
 ) -> list[Score]:
-    """The score of each target given its source, in order.
-
-    Sources and targets are ids, including `</s>`.  The first `given` ids of a target are forced and not scored.  The
-    probabilities are those of the calibrator if there is one, otherwise the model's own.
+    """The score of each target given its source, in order; the first `given` ids of a target are forced and not scored.
     """
-    found: dict[int, Score] = {}
+    every = token_log_probs(model, sources, targets, calibrator=calibrator)
+    return [Score(sum(log_probs[given:]), len(log_probs) - given) for log_probs in every]
+
+
+def token_log_probs(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *,
+    calibrator: Calibrator | None = None,
+) -> list[list[float]]:
+    """The log-probability of each token of each target given its source.
+
+    Sources and targets are ids, including `</s>`.  The probabilities are those of the calibrator if there is one,
+    otherwise the model's own.
+    """
+    found: dict[int, list[float]] = {}
     most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary_size(model))
     lengths = [(len(target), len(source)) for source, target in zip(sources, targets, strict=True)]
     for batch in packed(lengths, lambda rows, target, source: rows * source <= BATCH_TOKENS
@@ -56,6 +66,5 @@ def score_targets(
             logits_BTV = torch.from_numpy(calibrator(logits_BTV.cpu().numpy())).to(target_BT.device)
         log_probs_BT = chosen_log_probs(logits_BTV, target_BT)
         for index, row in zip(batch, log_probs_BT.double().tolist(), strict=True):
-            counted = row[given : len(targets[index])]
-            found[index] = Score(sum(counted), len(counted))
+            found[index] = row[: len(targets[index])]
     return [found[index] for index in range(len(sources))]

@@ -31,7 +31,7 @@ from ..passes.batches import cut_at_end, packed, padded, real_positions, vocabul
 from .decoding import DecodingOptions
 from .greedy import Gone, greedy
 from .results import EngineOutput, Hypothesis, Ids, Wanted
-from .scoring import score_targets
+from .scoring import score_targets, token_log_probs
 
 # B rows, V vocabulary
 
@@ -118,6 +118,11 @@ class TorchEngine:
         scores = iter(score_targets(self.model, [source for source, _ in pairs],
                                     [hypothesis.token_ids for _, hypothesis in pairs], given=pairs[0][1].given))
         return [tuple(replace(hypothesis, log_prob=next(scores).log_prob) for hypothesis in each) for each in found]
+
+    def token_log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """See `Engine`."""
+        with self.lock:
+            return token_log_probs(self.model, sources, targets)
 
     def _settings(self, options: DecodingOptions) -> GenerationConfig:
         config = self.model.generation_config.to_dict()

@@ -35,6 +35,7 @@ from ..text.plain import characters
 from ..text.protection import Protection
 from ..tokenizer.tagging import T5, spoken_pair
 from ..tokenizer.words import Word
+from .checking import checked
 from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .ctranslate2_export import NotForCTranslate2, exported, why_not
 from .decoding import NO_OPTIONS, DecodingOptions, settings_not_taken
@@ -322,6 +323,26 @@ class Translator(LoadedCheckpoint):
         return [with_calibration(replace(one, trust=known.trust),
                                  calibration.calibrator(one.target_language) if calibration else None)
                 for one in traces]
+
+    def check(self, results: Sequence[Translation]) -> list[Translation]:
+        """The translations with their `unlikely_words` and `omitted_words`, which are then also among their `doubts`.
+
+        It takes a pass for each text and for each longer word of it, which is about three times the time of
+        translating.
+        """
+        parts = [part for one in results for part in one.parts]
+        done = iter(by_group(parts, attrgetter("source_language", "target_language"),
+                             lambda _, alike: checked(alike, self.codec, self.engine)))
+        found = []
+        for one in results:
+            own = [next(done) for _ in one.parts]
+            if one.segments:
+                words = {name: tuple(dict.fromkeys(word for part in own for word in getattr(part, name)))
+                         for name in ("unlikely_words", "omitted_words")}
+                found.append(with_fields(one, segments=tuple(own), **words))
+            else:
+                found += own or [one]
+        return found
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True, target_ids: Sequence[int] | None = None,

@@ -26,7 +26,7 @@ from ...passes.forced_pass import eval_mode, forced_batches
 from ...passes.hooks import AttentionSite, Head, all_heads, all_sites
 from ...tokenizer.encoding import decode_target, encode_source
 from ...tokenizer.tagging import tagging
-from ...tokenizer.words import split_words, token_names
+from ...tokenizer.words import split_words, token_names, without
 from ..changes.interventions import FASTER, ablate_by_row, patch, record
 from ..changes.means import head_means
 from ..data.probabilities import Shown, shown_by, uncalibrated
@@ -36,7 +36,6 @@ from ..heads.alignment_choice import AlignmentChoice, counterparts
 from ..records.calibration import log_sum
 from ..trace import Trace
 from ..views.add_views import add_views
-from ..views.word_erasure import without
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,6 @@ It is the simplest test of what a translation depends on (Li et al. 2016): the t
 model again.  It needs no attention weights.
 """
 
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,23 +12,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ...passes.forced_pass import chosen_log_probs, eval_mode, forced_batches
 from ...tokenizer.encoding import encode_source
 from ...tokenizer.tagging import tagging
-from ...tokenizer.words import Word
+from ...tokenizer.words import without
 from ..data.trace_data import TraceData
-
-CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space
-
-
-def without(text: str, word: Word) -> str:
-    """The text without a word, and without a space that would be doubled or precede a punctuation mark."""
-    before, after = text[: word.start], text[word.end :]
-    rest = after.lstrip()
-    if before.strip() and (not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")):
-        return before.rstrip() + after
-    return before + (rest if not before or before[-1].isspace() else after)
-
-
-def _category(text: str) -> str:
-    return unicodedata.category(text[0])
 
 
 def log_prob_drops(

@@ -86,6 +86,10 @@ class TranslateBody(RequestBody):
         default={}, max_length=MOST_TERMS, description="terms of the source language, each with its exact "
         "translation; a term with itself as translation is not translated")
 
+    check: bool = Field(
+        default=False, description="also find words of the translation that the model finds improbable, and source "
+        "words that the translation may omit; takes two to three times as long")
+
     def forced(self) -> Glossary | None:
         try:
             return Glossary.of(self.glossary) if self.glossary else None
@@ -295,7 +299,7 @@ def router(service: Service) -> APIRouter:
     async def translate(body: TranslateBody, request: Request) -> TranslateReply:
         caller = service.access.authenticate(request)
         results = await service.translate(body.texts, caller=caller, format=body.format, keep=body.keep,
-                                          glossary=body.forced(), **body.arguments())
+                                          glossary=body.forced(), check=body.check, **body.arguments())
         if sum(map(len, body.texts)) < LONG_TEXT:  # a thread would take longer
             return TranslateReply(translations=[*map(OneTranslation.of, results)])
         return TranslateReply(translations=await asyncio.to_thread(lambda: [*map(OneTranslation.of, results)]))

@@ -11,7 +11,7 @@ from tiny import SENTENCES
 from seq2see.cli.lines import line_by_line, windows
 from seq2see.cli.translating.file_report import print_remarks
 from seq2see.errors import UserError
-from seq2see.translate.remarks import CUT_OFF, UNKNOWN, Doubts, Remarks
+from seq2see.translate.remarks import CUT_OFF, UNKNOWN, UNLIKELY, Doubts, Remarks
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
@@ -40,6 +40,13 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
     assert [line for line in err.splitlines() if UNKNOWN in line] == [said]
 
 
+def test_a_check_counts_more_doubts(run):
+    code, out, err = run("The cat did not cross the street.\n")
+    checked = run("The cat did not cross the street.\n", "--check")
+    assert checked[:2] == (0, out) == (code, out)
+    assert UNLIKELY in checked[2] and UNLIKELY not in err, "a random net is sure of nothing"
+
+
 @pytest.mark.parametrize(("texts", "said"), [
     ("Je suis très fatigué.\nOù est la gare ?", "the text seems to be French, and was read as English: "),
     ("The cat is tired.\nWhere is Gruyères?", None), ("12\nTom", None),
@@ -47,7 +54,7 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
 def test_texts_in_another_language_are_told(texts, said, capsys):
     remarks = Remarks("lines")
     for number, text in enumerate(texts.splitlines(), start=1):
-        remarks.note(number, Doubts((), (), (), ("unchanged",)), text=text)
+        remarks.note(number, Doubts(warnings=("unchanged",)), text=text)
     print_remarks(remarks, source="en")
     assert [line.startswith(said or "") for line in capsys.readouterr().err.splitlines()[1:]] == [True] * bool(said)
     print_remarks(remarks)

@@ -224,7 +224,7 @@ def test_a_report_names_the_sentences_and_the_terms(command, tmp_path, monkeypat
 def test_missing_terms_are_counted():
     remarks, term = Remarks("texts"), ("cat", "chat")
     for number, missing in enumerate([(), (term,), (term, term)], start=1):
-        remarks.note(number, Doubts((), (), missing, (), (term, term)))
+        remarks.note(number, Doubts(missing=missing, terms=(term, term)))
     assert remarks.record()["terms"] == [{"term": "cat", "translation": "chat", "times": 6, "missing": 3}]
     assert len(remarks.places) == remarks.doubtful == 2
 

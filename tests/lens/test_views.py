@@ -12,10 +12,9 @@ from seq2see.lens.show.trace_page import script
 from seq2see.lens.views.add_views import add_views
 from seq2see.lens.views.attention_blocks import blocks_of, shares_of_block
 from seq2see.lens.views.attribution_methods import attributed, every_step
-from seq2see.lens.views.word_erasure import without
 from seq2see.passes.attention_kinds import KINDS
 from seq2see.passes.hooks import all_sites
-from seq2see.tokenizer.words import split_words
+from seq2see.tokenizer.words import split_words, without
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 TARGETS = [[7, 9, 8, 11, 30, 2], [40, 41, 2]]  # of unlike length, so that padding must be cropped

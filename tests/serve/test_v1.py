@@ -177,3 +177,14 @@ def test_look_without_heads_translates_with_their_averages(live, translator):
     answer = post(live, "look", asked | {"without": [list(head) for head in heads]}).json()
     assert answer["traces"][0]["target_text"] == answer["translation"]["text"] == wanted
     assert answer["with_every_head"]["text"] == own.target_text
+
+
+def test_a_check_finds_what_the_translator_finds(live, translator):
+    texts = ["The zebra did not cross the street.", TEXT]
+    answer = post(live, "translate", {"texts": texts, "source": "en", "target": "de", "check": True})
+    expected = translator.check(translator(texts, target="de"))
+    found = [one["doubts"] for one in answer.json()["translations"]]
+    assert found == [[{"kind": one.kind, "word": one.word} for one in want.doubts] for want in expected]
+    assert any(one["kind"] in ("unlikely_word", "omitted_word") for some in found for one in some)
+    long = post(live, "translate", {"texts": [" ".join([TEXT] * 20)] * 20, "source": "en", "check": True})
+    assert long.status_code == 400 and "to check these texts" in long.text

@@ -192,6 +192,12 @@ def test_a_word_of_the_translation_that_may_not_exist_is_marked_and_said(tab):
     tab.unroute("**/v1/look")
 
 
+def test_a_word_that_the_translation_may_omit_is_marked_and_said(tab):
+    type_in(tab, "The city has many broad streets.")
+    tab.locator(".note", has_text="broad may be missing from the translation: it is as probable without it.").wait_for()
+    assert tab.locator(".mirror .unseen").all_inner_texts() == ["broad"]
+
+
 def test_the_unknown_words_that_are_not_named_are_counted(tab):
     for other, said in (("", ""), (" zxa", " and 1 more word"), (" zxa zxb", " and 2 more words")):
         type_in(tab, f"The zxqvute qwgrtz xkvbrt{other} was tall.")

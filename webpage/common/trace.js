@@ -203,6 +203,13 @@ export class Trace {
     return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
       .sort(byEffect);
   }
+  // The source words that the translation may omit: it is at least as probable without them.  Most words of fewer
+  // letters have no translation of their own.
+  get omitted() {
+    const sure = (effect) => effect.log_odds.reduce((sum, one) => sum + Math.log(chanceOf(one)), 0);
+    return this.once("omitted", () => this.evidence ? this.words("source").filter((one) =>
+      one.text.length >= 4 && /\p{L}/u.test(one.text) && sure(this.evidence.erased[one.word]) >= sure(this.evidence)) : []);
+  }
   // How much of a written word came from the source; undefined in evidence of before it was measured.
   sourceShare(piece) {
     return this.evidence?.source_share?.[this.units("target", "words").findIndex((one) => one.pieces.includes(piece))];

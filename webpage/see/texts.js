@@ -79,11 +79,12 @@ function source(state) {
   const text = textOf(state), trace = traceOf(state), read = state.traces.map((one) => one.source);
   const end = text.endsWith("\n") ? "\u200b" : "";  // a last line without letters has its height too
   if (!trace || !text || isOther(state)) return html`${text || "\u200b"}${end}`;
-  const unknown = new Set(lowered(state.reply?.translation?.unknown_words));
+  const unknown = new Set(lowered([...state.reply?.translation?.unknown_words || [], ...omittedWords(trace)]));
   return html`${parts(state, text, read, (own) => stretches(own.source, own.words("source"), (word, one) =>
     wordSpan(state, "source", one, unknown)), (one) => one)}${end}`;
 }
 
+const omittedWords = (trace) => trace.omitted.map(({ text }) => text);
 const lowered = (words) => (words || []).map((one) => one.toLocaleLowerCase());
 
 // The words of the best translation that neither the training text nor the source has.
@@ -219,6 +220,9 @@ function notes(state, from, settings) {
     else if (same) said.push("The model read the capitals as small letters. ");
   }
   if (!said.length) said.push(otherModel(state, trace, settings));
+  const omitted = once(omittedWords(trace).filter((word) => !lowered(unseen).includes(word.toLocaleLowerCase())));
+  if (omitted.length) said.push(html` ${named(omitted)} may be missing from the translation: it is as probable without ${
+    omitted.length > 1 ? "them" : "it"}. `);
   if (invented.length) said.push(html` ${named(invented, undefined, state.target)} may not ${
     invented.length > 1 ? "be words" : "be a word"}: neither the training text nor your text has ${
     invented.length > 1 ? "them" : "it"}. `);

@@ -215,11 +215,10 @@ def translate_document(path: Path, out: Path, request: TranslationRequest, optio
     document = read_document(str(path), path.read_bytes(), options)
     progress, remarks = Progress(out.name, len(document.texts), "texts"), Remarks("texts", of=out.name)
     translations: list[str] = []
-    how: dict[str, Any] = {"target": request.targets[0], **request.options}
     try:
         for begin in range(0, len(document.texts), AT_ONCE):
             some = document.texts[begin : begin + AT_ONCE]
-            results = request.translator(some, **how)
+            results = request.translated_to(request.targets[0], some)
             translations += [one.text for one in results]
             remarks.note_texts(results, start=begin, place=document.place)
             progress.advance(len(some))

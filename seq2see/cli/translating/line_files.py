@@ -209,7 +209,7 @@ def about(lines: LineFile, request: TranslationRequest) -> dict[str, Any]:
     if "glossary" in options:
         chosen["glossary"] = hashlib.sha256(repr(options["glossary"]).encode()).hexdigest()
     engine = translator.engine
-    form = [name for name in ("calibrated", "jsonl", "alignments") if getattr(request, name)]
+    form = [name for name in ("check", "calibrated", "jsonl", "alignments") if getattr(request, name)]
     return {
         "lines": lines.count, "sha256": lines.sha256,
         "model": translator.measured_files.fingerprint, "engine": f"{engine.name} {engine.precision}",

@@ -31,6 +31,7 @@ class TranslationRequest:
     translator: Translator
     targets: tuple[str | None, ...]
     options: dict[str, Any]
+    check: bool = False
     calibrated: bool = False
     jsonl: bool = False
     alignments: bool = False
@@ -54,7 +55,7 @@ class TranslationRequest:
             translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device,
                                                     threads=threads, trust_remote_code=args.trust_remote_code)
         targets = [None] if args.target is None else [one.strip() for one in args.target.split(",")]
-        found = cls(translator, tuple(targets), options, calibrated=args.calibrated, jsonl=args.jsonl,
+        found = cls(translator, tuple(targets), options, check=args.check, calibrated=args.calibrated, jsonl=args.jsonl,
                     alignments=args.alignments)
         for target in targets:
             translator([], target=target, **options)  # a wrong language or pattern is an error even without input
@@ -81,7 +82,12 @@ class TranslationRequest:
 
     def translations(self, texts: list[str]) -> list[Translations]:
         """For each text its translations, one to each target."""
-        return [*zip(*(self.translator(texts, target=target, **self.options) for target in self.targets), strict=True)]
+        return [*zip(*(self.translated_to(target, texts) for target in self.targets), strict=True)]
+
+    def translated_to(self, target: str | None, texts: Sequence[str]) -> list[Translation]:
+        """The translations to one target, checked if this is asked."""
+        found = self.translator(texts, target=target, **self.options)
+        return self.translator.check(found) if self.check else found
 
     def translated(self, texts: list[str], *, of_file: bool = False) -> list[tuple[Translations, str]]:
         """For each text its translations, and what is written for it."""
