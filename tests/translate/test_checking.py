@@ -6,8 +6,8 @@ import pytest
 
 from seq2see import Translator
 from seq2see.lens.data.word_maps import units
-from seq2see.translate.checking import SHORTEST, UNLIKELY
-from seq2see.translate.results import is_mark
+from seq2see.translate.checking import SHORTEST, UNLIKELY, checked
+from seq2see.translate.results import Hypothesis, Translation, is_mark, with_fields
 
 TEXTS = ["The city has many broad streets. Kyoto is an exceptionally pretty city.", "", "Tom Okafor is a horse lover.",
          "Write to ann@example.org about the frequent earaches.", "Hello"]
@@ -84,3 +84,68 @@ def test_pytorch_finds_the_same(exact):
         results = other.check(other(texts, target=target))
         assert [(one.unlikely_words, one.omitted_words) for one in results] == [
             (one.unlikely_words, one.omitted_words) for one in exact.check(exact(texts, target=target))]
+
+
+class Pieces:
+    """A codec whose tokens are the pieces of a list, by number; `</s>` is the last."""
+
+    def __init__(self, *pieces):
+        self.pieces = pieces
+
+    def encode(self, texts, **_):
+        return list(texts)
+
+    def decode(self, ids):
+        return "".join(self.pieces[id] for id in ids)
+
+
+class Known:
+    """An engine with a log-probability for each token, given each source."""
+
+    def __init__(self, **log_probs):
+        self.log_probs = log_probs
+
+    def token_log_probs(self, sources, targets):
+        return [self.log_probs[source.replace(" ", "_").rstrip(".")][: len(target)]
+                for source, target in zip(sources, targets, strict=True)]
+
+
+def part(source, pieces, *, given=0, **more):
+    best = Hypothesis("".join(pieces).strip(), tuple(range(len(pieces))), -1, -1, True, given)
+    return Translation.of(source, (best,), source_language="en", target_language="fr", engine="", precision="", **more)
+
+
+def check(one, engine, pieces):
+    [found] = checked([one], Pieces(*pieces), engine)
+    return found.unlikely_words, found.omitted_words
+
+
+QUARTER = math.log(0.25)
+
+
+def test_the_tokens_of_a_word_count_together_and_forced_ones_not_at_all():
+    pieces = ["", "Le", " cha", "t", " dort", ""]
+    whole = [-100, -0.1, QUARTER, QUARTER, -0.1, -0.1]
+    engine = Known(The_cat_sleeps=whole, The_cat=[-1, -0.1, QUARTER, QUARTER, -5, -0.1])
+    assert check(part("The cat sleeps", pieces, given=1), engine, pieces) == (("chat",), ())
+    assert check(part("The cat sleeps", pieces), engine, pieces) == (("chat",), ("sleeps",))
+
+
+def test_what_is_copied_or_stands_for_protected_text_is_left_out():
+    pieces = ["Tom", " voit", " Lien", ""]
+    read = {"Tom_sees_Link": [-9, -0.1, -9, -0.1], "Tom_Link": [-9, -9, -9, -9]}
+    one = part("Tom sees https://a.example", pieces, model_input="Tom sees Link")
+    one = with_fields(one, text="Tom voit https://a.example")
+    assert check(one, Known(**read), pieces) == ((), ()), "the engine is not asked for the text without Link"
+
+
+def test_a_text_of_one_word_stays_whole():
+    assert check(part("Hello", ["Salut", ""]), Known(Hello=[-9, -0.1]), ["Salut", ""]) == (("Salut",), ())
+
+
+def test_a_word_of_two_kinds_has_the_first():
+    one = part("The zebra sleeps", ["Le zèbrule dort"], seen=frozenset(["the", "sleeps"]),
+               seen_target=frozenset(["le", "dort"]))
+    found = with_fields(one, unlikely_words=("zèbrule", "dort"), omitted_words=("zebra", "sleeps")).doubts
+    assert [(doubt.kind, doubt.word) for doubt in found] == [
+        ("unknown_word", "zebra"), ("omitted_word", "sleeps"), ("invented_word", "zèbrule"), ("unlikely_word", "dort")]
