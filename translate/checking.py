@@ -7,9 +7,9 @@ arXiv:2203.01927, who erase constituents instead of words).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from math import log
-from typing import NamedTuple
 
 from ..tokenizer.words import Word, split_words, without
 from .codec import Codec
@@ -19,47 +19,50 @@ UNLIKELY = 0.1
 SHORTEST = 4  # letters of a word that is erased: most shorter ones have no translation of their own
 
 
-class Pass(NamedTuple):
-    """A part to score: its source, or this without a word."""
-
-    part: Translation
-    source: str
-    without: Word | None
-
-
 def checked(parts: Sequence[Translation], codec: Codec, engine: Engine) -> list[Translation]:
     """The parts of translations between two languages, with their `unlikely_words` and `omitted_words`."""
-    passes = [one for part in parts for one in _passes(part)]
-    languages = {"source": parts[0].source_language, "target": parts[0].target_language} if parts else {}
-    targets = [one.part.hypotheses[0].token_ids for one in passes]
-    every = engine.token_log_probs(codec.encode([one.source for one in passes], **languages), targets)
-    scored = zip(passes, every, strict=True)
-    return [_checked(part, [next(scored) for _ in _passes(part)], codec) for part in parts]
+    words = [erasable_words(part) for part in parts]
+    reads = [part.as_read.source_text for part in parts]
+    sources = [[read, *(without(read, word) for word in some)] for read, some in zip(reads, words, strict=True)]
+    targets = [part.hypotheses[0].token_ids for part, some in zip(parts, sources, strict=True) for _ in some]
+    ids = codec.encode([*chain.from_iterable(sources)], source=parts[0].source_language,
+                       target=parts[0].target_language)
+    scored = iter(engine.token_log_probs(ids, targets))
+    found = []
+    for part, some in zip(parts, words, strict=True):
+        given, whole = part.hypotheses[0].given, next(scored)
+        most = sum(whole[given:])
+        omitted = [word.text for word in some if sum(next(scored)[given:]) >= most]
+        found.append(with_fields(part, unlikely_words=unlikely_words(part, whole, codec),
+                                 omitted_words=tuple(dict.fromkeys(omitted))))
+    return found
 
 
-def _passes(part: Translation) -> Iterator[Pass]:
-    """The whole source, then it without each word that may be omitted."""
-    source = part.as_read.source_text
-    yield Pass(part, source, None)
-    words = [word for word in split_words(source, language=part.source_language) if not is_mark(word.text)]
-    own = {word.text.casefold() for word in split_words(part.source_text, language=part.source_language)}
-    for word in words if len(words) > 1 else ():
-        if len(word.text) >= SHORTEST and word.text.casefold() in own:  # no stand-in for protected text
-            yield Pass(part, without(source, word), word)
+def erasable_words(part: Translation) -> list[Word]:
+    """The words of what the model read that may have been omitted: no stand-ins for protected text, and no only word.
+    """
+    words = [word for word in split_words(part.as_read.source_text, language=part.source_language)
+             if not is_mark(word.text)]
+    own = _casefolded(part.source_text, part.source_language)
+    return [word for word in words
+            if len(words) > 1 and len(word.text) >= SHORTEST and word.text.casefold() in own]
 
 
-def _checked(part: Translation, scored: Sequence[tuple[Pass, list[float]]], codec: Codec) -> Translation:
+def unlikely_words(part: Translation, log_probs: Sequence[float], codec: Codec) -> tuple[str, ...]:
+    """The improbable words of the best translation, given the log-probabilities of its tokens; not those that are also
+    in the source, such as names.
+    """
     best = part.hypotheses[0]
-    (_, own), *others = scored
-    most = sum(own[best.given :])
-    omitted = [one.without.text for one, log_probs in others if one.without and sum(log_probs[best.given :]) >= most]
     texts = [codec.decode(best.token_ids[:end]) for end in range(best.given, len(best.token_ids) + 1)]
-    spans = list(zip(map(len, texts), map(len, texts[1:]), own[best.given :], strict=False))
-    known = {word.text.casefold() for word in split_words(part.source_text, language=part.source_language)}
-    shown = {word.text.casefold(): word.text for word in split_words(part.text, language=part.target_language)
-             if not is_mark(word.text) and word.text.casefold() not in known}  # a copied name is no doubt
-    unlikely = [shown[word.text.casefold()] for word in split_words(texts[-1], language=part.target_language)
-                if word.text.casefold() in shown and log(UNLIKELY) > sum(
-                    log_prob for start, end, log_prob in spans if start < word.end and end > word.start)]
-    return with_fields(part, unlikely_words=tuple(dict.fromkeys(unlikely)),
-                       omitted_words=tuple(dict.fromkeys(omitted)))
+    spans = list(zip(map(len, texts), map(len, texts[1:]), log_probs[best.given :], strict=False))
+    shown = _casefolded(part.text, part.target_language)
+    may_be = shown.keys() - _casefolded(part.source_text, part.source_language).keys()
+    found = [shown[word.text.casefold()] for word in split_words(texts[-1], language=part.target_language)
+             if word.text.casefold() in may_be and not is_mark(word.text) and log(UNLIKELY) > sum(
+                 log_prob for start, end, log_prob in spans if start < word.end and end > word.start)]
+    return tuple(dict.fromkeys(found))
+
+
+def _casefolded(text: str, language: str) -> dict[str, str]:
+    """The words of a text by their casefolded form."""
+    return {word.text.casefold(): word.text for word in split_words(text, language=language)}
