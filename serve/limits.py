@@ -8,7 +8,9 @@ from typing import Any
 
 from ..lens.data.view_names import ATTRIBUTIONS, SEGMENTS
 from ..tokenizer.words import split_words
+from ..translate.checking import erasable_words
 from ..translate.decoding import DecodingOptions
+from ..translate.results import Translation
 from ..translate.translator import Translator
 from .api_errors import APIError
 from .settings import ServerSettings
@@ -92,6 +94,21 @@ def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *,
         attributed = sum(2 * SEGMENTS if view == "integrated_gradients" else 2
                          for view in set(views) & set(ATTRIBUTIONS))
         cost += tokens * (words + evidence * HEADS + attributed * tokens // 2)
+    _check_cost(cost, "for these views", most=most)
+
+
+def check_erasures(translator: Translator, results: Sequence[Translation], *, most: int) -> None:
+    """Raises APIError (400) for translations whose check would take too long: a pass for each segment and each word
+    that is erased.
+    """
+    parts = [part for one in results for part in one.parts]
+    sources = translator.codec.encode([part.as_read.source_text for part in parts])
+    cost = sum((len(source) + len(part.hypotheses[0].token_ids)) * (1 + len(erasable_words(part)))
+               for part, source in zip(parts, sources, strict=True))
+    _check_cost(cost, "to check these texts", most=most)
+
+
+def _check_cost(cost: int, what: str, *, most: int) -> None:
     if cost > most:
         raise APIError(400, "text_too_long", f"{what}, the model would read {cost:,} tokens: at most {most:,} are"
-                       " allowed; send a shorter text or shorter sentences")
+                       " allowed; send fewer or shorter texts")

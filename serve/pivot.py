@@ -48,8 +48,8 @@ class PivotedTranslation(Translation):
     """A translation of a translation.
 
     Its log-probabilities and scores are those of the second model, given the intermediate text.  No hypothesis has a
-    calibrated `probability`, and its parts and unknown words are those of the first leg.  Its warnings are those of
-    both legs.
+    calibrated `probability`, and its parts, unknown and omitted words are those of the first leg.  Its unlikely and
+    invented words are those of the second leg, its warnings those of both.
     """
 
     first: Translation = field(kw_only=True)

@@ -39,7 +39,7 @@ from .api_errors import APIError
 from .batcher import WORKER, Batcher, busy_error
 from .current_request import current, log_failure
 from .language_detection import ALIASES, Detection, detect
-from .limits import bounded, check_document, check_look_size, check_passes, check_size, check_tokens
+from .limits import bounded, check_document, check_erasures, check_look_size, check_passes, check_size, check_tokens
 from .pivot import Leg, PivotedTranslation, fitting_model, legs_of, no_look, pivoted_pairs, translate_through
 from .server_metrics import Metrics, with_engines
 from .settings import ServerSettings
@@ -74,7 +74,7 @@ class RequestOptions(TypedDict, total=False):
     prefix: str
     keep: str  # a pattern: what it matches stays
     glossary: Glossary | None  # terms and what is written for them
-    check: bool  # also for improbable and omitted words
+    check: bool  # whether to report unlikely and omitted words too
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ class Service:
         # Prepare texts, by whether they are HTML and long, so that a short one waits for no long one.
         self._preparing = {(html, long): ThreadPoolExecutor(1, WORKER) for html in (False, True)
                            for long in (False, True)}
+        self._checking = ThreadPoolExecutor(1, WORKER)
         self._patient = ThreadPoolExecutor(2, WORKER)  # for texts of documents
         self._looks = Turns(MOST_LOOKS)
         self._files = ThreadPoolExecutor(2, WORKER)  # read and write documents
@@ -178,7 +179,8 @@ class Service:
             end()
         for batcher in self._served.batchers.values():
             batcher.close()
-        for threads in (self._threads, self._detecting, self._patient, self._files, *self._preparing.values()):
+        for threads in (self._threads, self._detecting, self._checking, self._patient, self._files,
+                        *self._preparing.values()):
             threads.shutdown(wait=False, cancel_futures=True)
         self._looks.close()
 
@@ -353,10 +355,12 @@ class Service:
             await run(partial(job.advance, found))
         if not check:
             return job.result
-        parts = [(part.source_text, part.text) for one in job.result for part in one.parts]
-        check_passes(translator, parts, language=request["source"] or "", evidence=False, views=("left_out",),
-                     most=self.settings.look_tokens, what="to check these texts")
-        return await _in(self._preparing[html, True], partial(translator.check, job.result))
+
+        def checked() -> list[Translation]:
+            check_erasures(translator, job.result, most=self.settings.look_tokens)
+            return translator.check(job.result)
+
+        return await _in(self._checking, checked)
 
     async def _submit_in_turn(self, batcher: Batcher, work: Sequence[Work]) -> list[EngineOutput]:
         """The engine's output for sources of a document.

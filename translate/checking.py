@@ -1,15 +1,18 @@
-"""Doubts that take further passes: improbable words of a translation, and source words that it may omit.
+"""Doubts that take further passes: unlikely words of a translation, and source words that may be missing from it.
 
-A word is *unlikely* if the product of the probabilities of its tokens is below UNLIKELY.  A source word is *omitted*
-if the translation is at least as probable without it (contrastive conditioning: Vamvas and Sennrich 2022,
-arXiv:2203.01927, who erase constituents instead of words).
+A word of the translation is *unlikely* if it is not in the source and the product of the probabilities of its tokens is
+below UNLIKELY.  A source word of at least SHORTEST letters counts as *omitted* if it is not in the translation and the
+translation is at least as probable without it (contrastive conditioning: Vamvas and Sennrich 2022, arXiv:2203.01927,
+who erase constituents, not words).  Terms of the glossary are neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from math import log
+from typing import Literal
 
 from ..tokenizer.words import Word, split_words, without
 from .codec import Codec
@@ -39,25 +42,31 @@ def checked(parts: Sequence[Translation], codec: Codec, engine: Engine) -> list[
 
 
 def erasable_words(part: Translation) -> list[Word]:
-    """The words of what the model read that may have been omitted: no stand-ins for protected text, and no only word.
+    """The words to erase one at a time, as they are in the text; their places are those of the model's input.
+
+    Short words, stand-ins for protected text, and the only word of a text are left out.
     """
+    own = _casefolded(part.source_text, part.source_language)
+    known = {*_casefolded(part.text, part.target_language), *_of_terms(part, 0)}
     words = [word for word in split_words(part.as_read.source_text, language=part.source_language)
              if not is_mark(word.text)]
-    own = _casefolded(part.source_text, part.source_language)
-    return [word for word in words
-            if len(words) > 1 and len(word.text) >= SHORTEST and word.text.casefold() in own]
+    return [replace(word, text=own[word.text.casefold()]) for word in words
+            if len(words) > 1 and sum(map(str.isalpha, word.text)) >= SHORTEST
+            and word.text.casefold() in own.keys() - known]
 
 
 def unlikely_words(part: Translation, log_probs: Sequence[float], codec: Codec) -> tuple[str, ...]:
-    """The improbable words of the best translation, given the log-probabilities of its tokens; not those that are also
-    in the source, such as names.
-    """
+    """The unlikely words of the best translation, given the log-probabilities of its tokens."""
     best = part.hypotheses[0]
     texts = [codec.decode(best.token_ids[:end]) for end in range(best.given, len(best.token_ids) + 1)]
-    spans = list(zip(map(len, texts), map(len, texts[1:]), log_probs[best.given :], strict=False))
-    shown = _casefolded(part.text, part.target_language)
-    may_be = shown.keys() - _casefolded(part.source_text, part.source_language).keys()
-    found = [shown[word.text.casefold()] for word in split_words(texts[-1], language=part.target_language)
+    spans, blank = list[tuple[int, int, float]](), 0.0
+    for before, after, log_prob in zip(texts, texts[1:], log_probs[best.given :], strict=False):
+        if after[len(before) :].strip():
+            spans.append((len(before), len(after), log_prob + blank))
+        blank = 0.0 if after[len(before) :].strip() else blank + log_prob  # counts for the word that follows
+    own = _casefolded(part.text, part.target_language)
+    may_be = own.keys() - {*_casefolded(part.source_text, part.source_language), *_of_terms(part, 1)}
+    found = [own[word.text.casefold()] for word in split_words(texts[-1], language=part.target_language)
              if word.text.casefold() in may_be and not is_mark(word.text) and log(UNLIKELY) > sum(
                  log_prob for start, end, log_prob in spans if start < word.end and end > word.start)]
     return tuple(dict.fromkeys(found))
@@ -66,3 +75,9 @@ def unlikely_words(part: Translation, log_probs: Sequence[float], codec: Codec) 
 def _casefolded(text: str, language: str) -> dict[str, str]:
     """The words of a text by their casefolded form."""
     return {word.text.casefold(): word.text for word in split_words(text, language=language)}
+
+
+def _of_terms(part: Translation, side: Literal[0, 1]) -> set[str]:
+    """The words of the glossary's terms in a part, casefolded: of the source, or of the translation."""
+    language = (part.source_language, part.target_language)[side]
+    return {word for term in part.terms for word in _casefolded(term[side], language)}

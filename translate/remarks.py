@@ -11,8 +11,8 @@ from .results import Doubted, Translation, Warned
 
 UNKNOWN = "words not seen in training, so their translation is a guess"
 INVENTED = "words in the translation that may not exist: neither seen in training nor in the source"
-UNLIKELY = "words in the translation that the model finds improbable"
-OMITTED = "source words that the translation may omit"
+UNLIKELY = "words in the translation that the model finds unlikely"
+OMITTED = "source words that may be missing from the translation"
 CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
 WARNINGS: dict[Warned, str] = {
     "unchanged": "the translation is the same as its source",

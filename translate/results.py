@@ -100,8 +100,9 @@ class Doubt:
     kind: Doubted = field(
         metadata={"description": "`unknown_word`: a source word that is not in the training text; `invented_word`: a "
         "word of the translation that is neither in the training text nor in the source; in a checked translation also "
-        "`unlikely_word`: a word of the translation with a probability below 10 %; `omitted_word`: a source word "
-        "without which the translation is at least as probable, so it may be missing"})
+        "`unlikely_word`: a word of the translation that is not in the source and has a probability below 10 %; "
+        "`omitted_word`: a source word of at least four letters that may be missing from the translation, because "
+        "erasing it makes the translation no less probable"})
     word: str = field(metadata={"description": "the word as it is in the text"})
 
 
@@ -279,7 +280,10 @@ class Translation:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What makes the best translation doubtful: each word once, with the first kind that fits."""
+        """The words that make the best translation doubtful.
+
+        A word of either side is named once, with the first of these kinds: unknown, omitted, invented, unlikely.
+        """
         words: dict[Doubted, Sequence[str]] = {
             "unknown_word": [word.text for word in self.unknown_words or ()],
             "omitted_word": self.omitted_words or (),
@@ -288,7 +292,7 @@ class Translation:
         found: dict[tuple[bool, str], Doubt] = {}
         for kind, some in words.items():
             for word in some:
-                found.setdefault((kind in OF_SOURCE, word), Doubt(kind, word))
+                found.setdefault((kind in OF_SOURCE, word.casefold()), Doubt(kind, word))
         return tuple(found.values())
 
 

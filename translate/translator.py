@@ -28,6 +28,7 @@ from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from seq2see.importing import IMPORTS
 from seq2see.rules import MOST_ODDS
+from ..passes.pausing import pause
 from ..text.glossary import Glossary
 from ..text.html_markup import Html
 from ..text.placing import Alignment, words_shown
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
+CHECKED_AT_ONCE = 16  # segments
 MOST_TRACES = 64  # of one HTML text in memory at a time: each has all maps of its segment
 
 
@@ -324,15 +326,16 @@ class Translator(LoadedCheckpoint):
                                  calibration.calibrator(one.target_language) if calibration else None)
                 for one in traces]
 
-    def check(self, results: Sequence[Translation]) -> list[Translation]:
+    def check(self, result: Translation | Sequence[Translation]) -> list[Translation]:
         """The translations with their `unlikely_words` and `omitted_words`, which are then also among their `doubts`.
 
-        It takes a pass for each text and for each longer word of it, which is about three times the time of
-        translating.
+        It takes one pass for each segment, and one for each of its words of four letters or more.  Translating with a
+        check takes two to three times as long as without.  Text in brackets that was translated by itself is not
+        checked.
         """
-        parts = [part for one in results for part in one.parts]
-        done = iter(by_group(parts, attrgetter("source_language", "target_language"),
-                             lambda _, alike: checked(alike, self.codec, self.engine)))
+        results = [result] if isinstance(result, Translation) else list(result)
+        done = iter(by_group([part for one in results for part in one.parts],
+                             attrgetter("source_language", "target_language"), self._checked))
         found = []
         for one in results:
             own = [next(done) for _ in one.parts]
@@ -342,6 +345,13 @@ class Translator(LoadedCheckpoint):
                 found.append(with_fields(one, segments=tuple(own), **words))
             else:
                 found += own or [one]
+        return found
+
+    def _checked(self, _: Any, parts: Sequence[Translation]) -> list[Translation]:
+        found: list[Translation] = []
+        while len(found) < len(parts):
+            pause()
+            found += checked(parts[len(found) : len(found) + CHECKED_AT_ONCE], self.codec, self.engine)
         return found
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,

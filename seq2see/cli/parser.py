@@ -246,8 +246,8 @@ def add_translate(verbs: Verbs) -> None:
     verb.add_argument("--glossary", metavar="FILE", help="file of terms and their translations: one term a line,"
                                                          " source TAB translation")
     verb.add_argument("--check", action="store_true",
-                      help="also report words of the translation that the model finds improbable, and source words that"
-                           " the translation may omit; takes two to three times as long")
+                      help="also report words of the translation that the model finds unlikely, and source words that"
+                           " may be missing from the translation; translating then takes two to three times as long")
     verb.add_argument("--report", metavar="FILE", help="write a JSON file of what became of each file: its texts, and"
                                                        " the places of those that are doubtful or stay as they are")
     add_engine(verb)

@@ -87,8 +87,8 @@ class TranslateBody(RequestBody):
         "translation; a term with itself as translation is not translated")
 
     check: bool = Field(
-        default=False, description="also find words of the translation that the model finds improbable, and source "
-        "words that the translation may omit; takes two to three times as long")
+        default=False, description="also report words of the translation that the model finds unlikely, and source "
+        "words that may be missing from the translation; translating then takes two to three times as long")
 
     def forced(self) -> Glossary | None:
         try:
@@ -137,8 +137,8 @@ class OneTranslation(BaseModel):
     unknown_words: Annotated[list[str] | None, texts_of_words] = Field(
         description="source words that are not in the training text; null: unknown for this model")
     doubts: list[Doubt] = Field(
-        description="words that make the translation doubtful, each once; empty if the model's training text is not "
-        "known")
+        description="words that make the translation doubtful, each once; unknown and invented words only if the "
+        "model's training text is known")
     missing_terms: Annotated[list[str], source_terms] = Field(
         default=[], description="source terms of the glossary whose translation is missing from the text; empty "
         "without a glossary")

@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 
 import pytest
 
+from seq2see.cli.parser import build_parser, parse
 from seq2see.cli.translating import ray_workers
 from seq2see.cli.translating.line_shards import SHARDS
+from seq2see.cli.translating.request import TranslationRequest
 
 LINES = 3_000
 
@@ -48,6 +51,14 @@ def finished(corpus):
     return [path for path in (corpus / "out" / SHARDS).rglob("0*") if path.is_file()]
 
 
+def test_all_options_of_a_request_reach_a_worker(tmp_path):
+    options = ["--jsonl", "--check", "--alternatives", "2", "--keep", "x+", "--to", "fr"]
+    args = parse(build_parser(), ["translate", "storybook", *options, "--ray", "here", str(tmp_path), str(tmp_path)])
+    sent = ray_workers.Wanted.of(args).arguments
+    there, here = TranslationRequest.of(Namespace(**dict(sent)), threads=1), TranslationRequest.of(args)
+    assert there.check and there.options == here.options and (there.jsonl, there.targets) == (True, ("fr",))
+
+
 def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, monkeypatch):
     folders = (corpus / "in", corpus / "out")
     monkeypatch.setattr(ray_workers, "REACH_SECONDS", 1)
@@ -56,6 +67,7 @@ def test_wrong_options_and_no_cluster_are_one_line(two_nodes, corpus, command, m
         (("--ray", "ray://here"), "--ray ray://here: expected HOST:PORT or auto"),
         (("no/file.txt", "--ray", two_nodes.address), "--ray translates the files of the folder INPUT; omit no/file"),
         (("--alternatives", 2, "--ray", two_nodes.address), "--alternatives needs --jsonl"),
+        (("--check", "--ray", two_nodes.address), "--check with --ray needs --jsonl"),
         (("--cpus", 64, "--ray", two_nodes.address), "no machine of the cluster has 64 CPU"),
         (("--to", "zz", "--ray", two_nodes.address), "this model does not translate to zz"),
     ):

@@ -186,5 +186,5 @@ def test_a_check_finds_what_the_translator_finds(live, translator):
     found = [one["doubts"] for one in answer.json()["translations"]]
     assert found == [[{"kind": one.kind, "word": one.word} for one in want.doubts] for want in expected]
     assert any(one["kind"] in ("unlikely_word", "omitted_word") for some in found for one in some)
-    long = post(live, "translate", {"texts": [" ".join([TEXT] * 20)] * 20, "source": "en", "check": True})
+    long = post(live, "translate", {"texts": [" ".join([TEXT] * 20)] * 60, "source": "en", "check": True})
     assert long.status_code == 400 and "to check these texts" in long.text

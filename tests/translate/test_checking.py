@@ -1,4 +1,4 @@
-"""`Translator.check`: improbable words of a translation, and source words that it may omit."""
+"""`Translator.check`: unlikely words of a translation, and source words that may be missing from it."""
 
 import math
 
@@ -6,6 +6,7 @@ import pytest
 
 from seq2see import Translator
 from seq2see.lens.data.word_maps import units
+from seq2see.text.glossary import Glossary
 from seq2see.translate.checking import SHORTEST, UNLIKELY, checked
 from seq2see.translate.results import Hypothesis, Translation, is_mark, with_fields
 
@@ -128,7 +129,7 @@ def test_the_tokens_of_a_word_count_together_and_forced_ones_not_at_all():
     whole = [-100, -0.1, QUARTER, QUARTER, -0.1, -0.1]
     engine = Known(The_cat_sleeps=whole, The_cat=[-1, -0.1, QUARTER, QUARTER, -5, -0.1])
     assert check(part("The cat sleeps", pieces, given=1), engine, pieces) == (("chat",), ())
-    assert check(part("The cat sleeps", pieces), engine, pieces) == (("chat",), ("sleeps",))
+    assert check(part("The cat sleeps", pieces), engine, pieces) == (("Le", "chat"), ("sleeps",))
 
 
 def test_what_is_copied_or_stands_for_protected_text_is_left_out():
@@ -137,6 +138,25 @@ def test_what_is_copied_or_stands_for_protected_text_is_left_out():
     one = part("Tom sees https://a.example", pieces, model_input="Tom sees Link")
     one = with_fields(one, text="Tom voit https://a.example")
     assert check(one, Known(**read), pieces) == ((), ()), "the engine is not asked for the text without Link"
+
+
+def test_a_word_is_named_as_it_is_in_the_text_and_a_term_never():
+    pieces = ["les", " rues", " larges", ""]
+    read = Known(the_broad_streets=[-1, -9, -9, -1], the_streets=[-1, -1, -1, -1], the_broad=[-1, -1, -1, -1])
+    one = part("THE BROAD STREETS", pieces, model_input="the broad streets")
+    one = with_fields(one, text="LES RUES LARGES")
+    assert check(one, read, pieces) == (("RUES", "LARGES"), ("BROAD", "STREETS"))
+    term = part("THE BROAD STREETS", pieces, model_input="the broad streets", glossary=Glossary.of({"STREETS": "RUES"}))
+    term = with_fields(term, text="LES RUES LARGES")
+    assert check(term, read, pieces) == (("LARGES",), ("BROAD",))
+    copied = with_fields(one, text="LES RUES BROAD")
+    assert check(copied, read, pieces) == (("RUES",), ("STREETS",)), "it stands in the translation"
+
+
+def test_a_token_of_a_space_counts_for_the_word_after_it():
+    pieces = ["Le", " ", "chat", ""]
+    whole = [-0.1, QUARTER, QUARTER, -0.1]
+    assert check(part("A cat", pieces), Known(A_cat=whole), pieces) == (("chat",), ())
 
 
 def test_a_text_of_one_word_stays_whole():

@@ -21,6 +21,7 @@ export const ENDS = "the translation ends";  // what is written in place of a wo
 export const CERTAIN = 0.995;
 // Tags of languages: ours and MADLAD's, Marian's, M2M-100's, and those of NLLB and mBART.
 export const TAG = /^(?:<2([\w-]+)>|>>(\S+)<<|__([a-z]{2,3})__|([a-z]{2,3}_(?:[A-Z][a-z]{3}|[A-Z]{2})))$/;
+const LONG = 4;  // letters of a word that may be missing: most shorter ones have no translation of their own
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
 function numbers({ shape, data }) {
@@ -203,12 +204,17 @@ export class Trace {
     return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
       .sort(byEffect);
   }
-  // The source words that the translation may omit: it is at least as probable without them.  Most words of fewer
-  // letters have no translation of their own.
-  get omitted() {
-    const sure = (effect) => effect.log_odds.reduce((sum, one) => sum + Math.log(chanceOf(one)), 0);
-    return this.once("omitted", () => this.evidence ? this.words("source").filter((one) =>
-      one.text.length >= 4 && /\p{L}/u.test(one.text) && sure(this.evidence.erased[one.word]) >= sure(this.evidence)) : []);
+  // The source words that may be missing from the translation, by the rule of translate/checking.py.
+  get omitted() { return this.once("omitted", () => this.evidence ? this.findOmitted() : []); }
+  findOmitted() {
+    const { given = 0, source_text: text } = this.record, units = this.units("target", "words");
+    const chosen = [...units.keys()].filter((i) => units[i].pieces[0] >= given);
+    const sure = (effect) => chosen.reduce((sum, i) => sum + Math.log(chanceOf(effect.log_odds[i])), 0);
+    const lower = (text) => text.toLocaleLowerCase(), read = lower(text);
+    const written = new Set(this.words("target").map(({ text }) => lower(text)));
+    const words = this.words("source").filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
+    return words.length < 2 ? [] : words.filter(({ text, word }) => (text.match(/\p{L}/gu) || []).length >= LONG
+      && read.includes(lower(text)) && !written.has(lower(text)) && sure(this.evidence.erased[word]) >= sure(this.evidence));
   }
   // How much of a written word came from the source; undefined in evidence of before it was measured.
   sourceShare(piece) {

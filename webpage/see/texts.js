@@ -79,20 +79,20 @@ function source(state) {
   const text = textOf(state), trace = traceOf(state), read = state.traces.map((one) => one.source);
   const end = text.endsWith("\n") ? "\u200b" : "";  // a last line without letters has its height too
   if (!trace || !text || isOther(state)) return html`${text || "\u200b"}${end}`;
-  const unknown = new Set(lowered([...state.reply?.translation?.unknown_words || [], ...omittedWords(trace)]));
+  const unknown = new Set(lowered(state.reply?.translation?.unknown_words)), omitted = new Set(trace.omitted.map(({ word }) => word));
   return html`${parts(state, text, read, (own) => stretches(own.source, own.words("source"), (word, one) =>
-    wordSpan(state, "source", one, unknown)), (one) => one)}${end}`;
+    wordSpan(state, "source", one, omitted.has(one.word) || isIn(unknown, one))), (one) => one)}${end}`;
 }
 
-const omittedWords = (trace) => trace.omitted.map(({ text }) => text);
 const lowered = (words) => (words || []).map((one) => one.toLocaleLowerCase());
 
 // The words of the best translation that neither the training text nor the source has.
 const inventedWords = ({ reply, alternative }) => alternative ? []
   : (reply?.translation?.doubts || []).filter(({ kind }) => kind === "invented_word").map(({ word }) => word);
 
+const isIn = (lowered, { text }) => lowered.has(text.toLocaleLowerCase());
 const inventedSet = (state) => new Set(lowered(inventedWords(state)));
-const isUnsure = (trace, one, doubted) => trace.chance(one) < UNSURE && !doubted.has(one.text.toLocaleLowerCase());
+const isUnsure = (trace, one, invented) => trace.chance(one) < UNSURE && !isIn(invented, one);
 
 // Whether the page still shows an older text than the one in the field.
 export const isOther = (state) => (state.draft !== null && state.draft !== state.text)
@@ -140,7 +140,8 @@ function target(state) {
   }
   const invented = inventedSet(state);
   return parts(state, text, state.traces.map((one) => one.target), (own) =>
-    stretches(own.target, own.words("target"), (word, one) => wordSpan(state, "target", one, invented, own)),
+    stretches(own.target, own.words("target"), (word, one) =>
+      wordSpan(state, "target", one, isIn(invented, one), isUnsure(own, one, invented))),
   (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}" aria-label="Show sentence ${i + 1}">${
     one}</button>`);
 }
@@ -157,10 +158,10 @@ function parts(state, text, texts, draw, other) {
   return stretches(text.replace(/[\t\r]/g, " "), found, (_, one) => drawn(one));
 }
 
-function wordSpan(state, side, { text, pieces, start, word }, doubted, trace) {
+function wordSpan(state, side, { text, pieces, start, word }, isDoubted, unsure) {
   const chosen = side === "target" && pieces.includes(state.word), classes = ["w"];
-  if (doubted.has(text.toLocaleLowerCase())) classes.push("unseen");
-  if (side === "target" && isUnsure(trace, { text, pieces }, doubted)) classes.push("unsure");
+  if (isDoubted) classes.push("unseen");
+  if (unsure) classes.push("unsure");
   if (state.changed[side]?.includes(start)) classes.push("new");
   const control = side === "target" && html`role="button" tabindex="${chosen ? 0 : -1}" data-k="target-${pieces[0]}" ${
     chosen && html`aria-haspopup="menu" title="Other possible words"`}`;
@@ -220,9 +221,9 @@ function notes(state, from, settings) {
     else if (same) said.push("The model read the capitals as small letters. ");
   }
   if (!said.length) said.push(otherModel(state, trace, settings));
-  const omitted = once(omittedWords(trace).filter((word) => !lowered(unseen).includes(word.toLocaleLowerCase())));
-  if (omitted.length) said.push(html` ${named(omitted)} may be missing from the translation: it is as probable without ${
-    omitted.length > 1 ? "them" : "it"}. `);
+  const omitted = once(trace.omitted.filter((one) => !isIn(new Set(lowered(unseen)), one)).map(({ text }) => text));
+  if (omitted.length) said.push(html` ${named(omitted)} may be missing from the translation: erasing ${
+    omitted.length > 1 ? "any of them" : "it"} from your text makes the translation no less probable. `);
   if (invented.length) said.push(html` ${named(invented, undefined, state.target)} may not ${
     invented.length > 1 ? "be words" : "be a word"}: neither the training text nor your text has ${
     invented.length > 1 ? "them" : "it"}. `);

@@ -40,7 +40,7 @@ from seq2see.training.progress import Progress
 from seq2see.translate.loaded_checkpoint import fingerprint
 
 ARGUMENTS = ("run", "engine", "device", "trust_remote_code", "source", "target", "num_beams", "keep", "glossary",
-             "alternatives", "alignments", "calibrated", "jsonl")  # that reach the workers
+             "alternatives", "check", "alignments", "calibrated", "jsonl")  # that reach the workers
 REACH_SECONDS = 10  # for a connection to the cluster
 JOIN_SECONDS = 60  # until Ray takes it
 AHEAD = 4  # tasks handed to Ray for each that can run

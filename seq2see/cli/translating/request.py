@@ -85,7 +85,7 @@ class TranslationRequest:
         return [*zip(*(self.translated_to(target, texts) for target in self.targets), strict=True)]
 
     def translated_to(self, target: str | None, texts: Sequence[str]) -> list[Translation]:
-        """The translations to one target, checked if this is asked."""
+        """The translations to one target, checked if `check` is set."""
         found = self.translator(texts, target=target, **self.options)
         return self.translator.check(found) if self.check else found
 
@@ -169,6 +169,8 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"{given[0]} needs a file to translate{why}", exit_code=2)
     if args.report and args.ray:
         raise UserError("--report is for files and standard input; leave it out with --ray", exit_code=2)
+    if args.check and args.ray and not args.jsonl:
+        raise UserError("--check with --ray needs --jsonl, which writes the doubts", exit_code=2)
     if args.out == "-":
         raise UserError("-o - is not supported: give the name of a file, or translate standard input to standard"
                         " output",
