@@ -47,6 +47,7 @@ _NUMBER = regex.compile(  # with adjacent letters and signs
      (?:\s?[%‰°]\p{{Latin}}?(?!\w)|\s?\p{{Sc}})?""",
     regex.VERBOSE,
 )
+_AMOUNT = regex.compile(r"(\p{Sc}?)[\x20\u00a0\u202f]?(\p{Nd}+(?:[.,]\p{Nd}+)*)(?:[\x20\u00a0\u202f]?(\p{Sc}))?")
 _ELSEWHERE = set("-–−.,:/ \u00a0\u202f")  # other languages may change or omit these
 _DIGITS = regex.compile(r"\p{Nd}+")
 _AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}])")
@@ -329,12 +330,21 @@ def _found(words: str, text: str) -> list[Span]:
 
 
 def _changed(source: str, translation: str) -> bool:
-    """Whether a translation has other numbers, letters attached to more of them, or fewer of their signs."""
+    """Whether a translation has other numbers or amounts of money, letters attached to more of them, or fewer of their
+    signs."""
     return (_numbers(source) != _numbers(translation)
+            or _amounts(source) != _amounts(translation)
             or not _numbers(translation, _AT_LETTERS) <= _numbers(source, _AT_LETTERS)
             or len(_RANGE.findall(source)) > 0 == len(_RANGE.findall(translation)) < len(_TORN.findall(translation))
             or any(not char.isalnum() and source.count(char) > translation.count(char)
                    for number in _NUMBER.findall(source) for char in set(number) - _ELSEWHERE))
+
+
+def _amounts(text: str) -> Counter[tuple[str, str]]:
+    """The amounts of money in a text, each the sign of its currency with its digits."""
+    found = _AMOUNT.findall(_BETWEEN_THOUSANDS.sub("", text))
+    return Counter((sign, "".join(str(digit(one)) for one in number if one.isdigit()))
+                   for before, number, after in found for sign in (before, after) if sign)
 
 
 def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
