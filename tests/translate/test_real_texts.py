@@ -91,7 +91,8 @@ def test_nothing_is_lost(to_french, text, translation):
 @pytest.mark.parametrize(("text", "translation"), [
     ("The book costs 12\u00a0€.", "Le livre coûte 12 €."),
     ("It costs £3.50, €4,20 or ¥500.", "Il coûte £3.50, €4,20 ou ¥500."),
-    ("The prices are $5, $10 and $20.", "Les prix sont $5, $10 et $20."), ("It costs €4.20 now.", "Ça coûte 4,20 € maintenant."),
+    ("The prices are $5, $10 and $20.", "Les prix sont $5, $10 et $20."),
+    ("It costs €4.20 now.", "Ça coûte 4,20 € maintenant."),
     ("Tom & Mary are here.", "Tom et Marie sont ici."), ("Tom + Mary are here.", "Tom et Marie sont ici."),
     ("The Smiths &amp; the Joneses are coming.", "Les Smiths et les Jones viennent."),
     ("I bought a bag (%d apples).", "J'ai acheté un sac (%d pommes)."),
