@@ -194,7 +194,7 @@ def test_a_word_of_the_translation_that_may_not_exist_is_marked_and_said(tab):
 
 def test_a_word_that_the_translation_may_omit_is_marked_and_said(tab):
     type_in(tab, "The city has many broad streets.")
-    tab.locator(".note", has_text="broad may be missing from the translation: erasing it").wait_for()
+    tab.locator(".note", has_text="broad may be missing: erasing it makes the translation no less probable.").wait_for()
     assert tab.locator(".mirror .unseen").all_inner_texts() == ["broad"]
 
 

@@ -222,8 +222,8 @@ function notes(state, from, settings) {
   }
   if (!said.length) said.push(otherModel(state, trace, settings));
   const omitted = once(trace.omitted.filter((one) => !isIn(new Set(lowered(unseen)), one)).map(({ text }) => text));
-  if (omitted.length) said.push(html` ${named(omitted)} may be missing from the translation: erasing ${
-    omitted.length > 1 ? "any of them" : "it"} from your text makes the translation no less probable. `);
+  if (omitted.length) said.push(html` ${named(omitted)} may be missing: erasing ${
+    omitted.length > 1 ? "any of them" : "it"} makes the translation no less probable. `);
   if (invented.length) said.push(html` ${named(invented, undefined, state.target)} may not ${
     invented.length > 1 ? "be words" : "be a word"}: neither the training text nor your text has ${
     invented.length > 1 ? "them" : "it"}. `);
