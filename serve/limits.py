@@ -80,7 +80,7 @@ def bounded(options: DecodingOptions, translator: Translator, settings: ServerSe
 
 
 def check_passes(translator: Translator, segments: Sequence[tuple[str, str]], *, language: str, evidence: bool,
-                 views: Sequence[str], most: int, what: str = "for these views") -> None:
+                 views: Sequence[str], most: int) -> None:
     """Raises APIError (400) for segments with translations whose slow `views` or `evidence` would take too long.
 
     A pass reads all tokens of both sides.  Erasure takes one pass for each word, and `evidence` as many more as there

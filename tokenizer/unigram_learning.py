@@ -45,7 +45,7 @@ class Arcs:
         return cls(row_A, start_A, end_A, token_A, np.array([*map(len, texts)]))
 
     def only(self, kept_V: np.ndarray, kept_P: np.ndarray) -> Arcs:
-        """Those of the candidates and in the texts that are kept, which are counted anew."""
+        """The arcs of the candidates and texts that are kept, with these numbered again from 0."""
         kept_A = kept_V[self.token_A] & kept_P[self.row_A]
         row_A, token_A = (np.cumsum(kept) - 1 for kept in (kept_P, kept_V))
         return Arcs(row_A[self.row_A[kept_A]], self.start_A[kept_A], self.end_A[kept_A], token_A[self.token_A[kept_A]],

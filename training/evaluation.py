@@ -98,8 +98,8 @@ def load_on_one_engine(
 
 @dataclass(frozen=True)
 class EvaluationData:
-    """What models are scored on: `split` of `data`, into each of its target languages.  They are read as `whole` are,
-    of which they are a part: those of a run are split as its training pairs are, by `seed`."""
+    """What models are scored on: `split` of `data`, into each of its target languages.  They are a part of
+    `whole` and are read like it: data of a run are split like its training pairs, by `seed`."""
 
     data: DataConfig
     whole: DataConfig

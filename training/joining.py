@@ -19,7 +19,7 @@ MOST_JOINED = 6  # pairs of a text
 
 
 class JoinedPairs(Dataset[EncodedPair]):
-    """Encoded pairs of which a share is joined into texts of 2 to `MOST_JOINED` pairs of one target language.
+    """Encoded pairs; a share of them is joined into texts of 2 to `MOST_JOINED` pairs of one target language.
 
     Args:
         share: of the pairs that are learnt in texts, from 0 to 1.

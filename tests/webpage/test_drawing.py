@@ -15,7 +15,7 @@ def node(trace):
 
 @pytest.mark.parametrize("unit", ["words", "tokens"])
 def test_the_column_that_is_pointed_at_is_of_the_word_pointed_at(node, trace, unit):
-    """Of which tokens, whose numbers are others than those of words, may be several."""
+    """A word may have several tokens, and tokens are numbered differently from words."""
     assert any(piece != token.word for piece, token in enumerate(trace.source) if token.word is not None)
     found = node.evaluate("""(unit) => {
       const map = trace.map({ kind: "cross", layer: 0, head: 0 }, { unit });

@@ -49,7 +49,7 @@ def net():
 
 @pytest.fixture
 def opened(read_lesson):
-    """Opens a lesson by its number; answers its question, of which the option marked as right is kept."""
+    """Opens a lesson by its number and answers its question with the option marked as right, which is kept."""
 
     def open_one(number):
         lesson = read_lesson(number)

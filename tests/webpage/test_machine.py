@@ -154,7 +154,7 @@ def test_at_the_end_of_the_story_it_has_the_height_it_needs(open_tab, packaged, 
 
 
 def test_thickness_is_what_is_added_and_nothing_else(cat):
-    follow(cat, 3)  # n', of which "not" gives much
+    follow(cat, 3)  # n', which takes much from "not"
     widths = cat.locator(".flow path:nth-child(2)").evaluate_all(
         "all => all.map((one) => [one.parentElement.dataset.tell, +one.getAttribute('stroke-width')])")
     points = [(abs(float(re.search(r"adds <b>([+−][\d.]+)", tell)[1].replace("−", "-"))), width)

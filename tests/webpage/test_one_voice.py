@@ -119,7 +119,7 @@ def test_a_part_is_most_only_if_it_is_more_than_half_of_what_adds(storybook_in_n
 
 @pytest.mark.parametrize(("change", "is_said"), [({}, True), ({"probability": None}, False), ({"links": [0]}, False)])
 def test_the_chance_of_a_whole_translation_is_at_most_1_and_needs_every_clause(storybook_in_node, change, is_said):
-    """A clause of which no word is linked is one that the translation may have left out."""
+    """If no word of a clause is linked, the translation may have left the clause out."""
     found = storybook_in_node.evaluate("""async ([text, change]) => {
       const look = await asked("look", { text, source: "en", target: "fr", maps: s2s_trace.KINDS, evidence: true });
       const trace = new s2s_trace.Trace(structuredClone(look.traces[0]), look.measured), { evidence } = trace;
