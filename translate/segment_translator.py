@@ -293,10 +293,10 @@ class SegmentTranslator:
         return replace(reading, model_input=in_small_letters(reading.model_input, self._knows_better))
 
     def _knows_better(self, word: str, small: str) -> bool:
-        """Whether only the second form of a word is a token."""
-        ids = self.codec.encode(["a", word, small], source=self.source, target=self.target)
-        one, own, other = map(len, ids)
-        return other == one < own
+        """Whether only the second form of a word is a token; not where the first is this token with a mark for its
+        capital."""
+        one, own, other = self.codec.encode(["a", word, small], source=self.source, target=self.target)
+        return len(other) == len(one) < len(own) and not set(other) <= set(own)
 
     def _segment(self, reading: ModelInput, start: Ids) -> WorkGenerator[Passage]:
         """One segment; split in halves if it is too long.

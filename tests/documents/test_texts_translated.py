@@ -31,7 +31,7 @@ FILES = {
 }
 EXPECTED = {
     "a.txt": r"\w.+\.\n\n  \w.* 3 .*\.\n",
-    "a.md": r"# .*\*petite\*.*\n\n.*\*\*petite maison\*\*[^`]*\[la\s+rivière\]\(http://e\.org/a_b\)[^`]*`3`[^`]*\.\n\n"
+    "a.md": r"# .*\*petite\*.*\n\n.*\*\*petite maison\*\*[^`]*\[(?:de )?la\s+rivière\]\(http://e\.org/a_b\)[^`]*`3`[^`]*\.\n\n"
             r"- O.*\.\n- F.*\.\n\n\| .* \|\n\|---\|\n\| .*pomme.* \|\n\n```\nkept as code\n```\n",
     "a.html": r'<html lang="fr"><body class="x"><p title=".*maison.*">.*<b>petite maison</b>\.</p></body></html>\n',
     "a.srt": r"1\n00:00:01,000 --> 00:00:03,500\n\{\\an8\}<i>Je .*\n.*maison.*\.</i>\n\n"

@@ -16,9 +16,9 @@ from seq2see.serve.app import make_app
 from seq2see.serve.service import Service
 
 # The model wrote other tokens than the tokenizer cuts these translations into.
-UNUSUAL = ["Our dogs never obey my husband.", "We recycle all our bottles and jars."]
+UNUSUAL = ["Note down the parameters before starting the engine.", "The rats resist every kind of poison we've tried."]
 ONE_OF_THEM = [UNUSUAL[0], pytest.param(UNUSUAL[1], marks=pytest.mark.long)]
-TENT = "Have you ever slept in a tent?"
+TENT = "Add two cloves of garlic."
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def test_more_views_and_forced_tokens_are_of_the_translation_shown(app):
     ({"target_ids": [-1, 2]}, "target_ids[0]: expected at least 0"),
     ({"target_ids": ["6"]}, "target_ids[0]: expected a whole number"),
     ({"target_ids": [True]}, "target_ids[0]: expected a whole number"),
-    ({"target_ids": [10**30]}, "the model has no token 1000000000000000000000000000000: expected ids from 0 to 9999"),
-    ({"target_ids": [6, 10_000, 2]}, "the model has no token 10000: expected ids from 0 to 9999"),
+    ({"target_ids": [10**30]}, "the model has no token 1000000000000000000000000000000: expected ids from 0 to 11999"),
+    ({"target_ids": [6, 12_000, 2]}, "the model has no token 12000: expected ids from 0 to 11999"),
     ({"target_ids": [6, 2]}, "target_ids do not spell the translation: take both from the same trace"),
     ({"target_ids": [2] * 513}, "target_ids has 513 tokens: at most 512 are allowed"),
     ({"given": -1}, "given: expected at least 0"),

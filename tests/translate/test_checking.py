@@ -10,7 +10,7 @@ from seq2see.text.glossary import Glossary
 from seq2see.translate.checking import SHORTEST, UNLIKELY, checked
 from seq2see.translate.results import Hypothesis, Translation, is_mark, with_fields
 
-TEXTS = ["The city has many broad streets. Kyoto is an exceptionally pretty city.", "", "Tom Okafor is a horse lover.",
+TEXTS = ["She bought a bright yellow raincoat. He is a very good horse lover.", "", "Tom Okafor is a horse lover.",
          "Write to ann@example.org about the frequent earaches.", "Hello"]
 
 
@@ -42,20 +42,20 @@ def test_unlikely_words_are_those_of_the_trace(exact):
 
 
 def test_omitted_words_are_those_without_which_the_translation_is_as_probable(everyday):
-    text = "The city has many broad streets."
+    text = "She bought a bright yellow raincoat."
     [result] = everyday.check([everyday(text, target="fr")])
     words = text.rstrip(".").split()
     without = [" ".join(words[:i] + words[i + 1 :]) + "." for i in range(len(words))]
     whole, *others = everyday.score([text, *without], [result.text] * (len(words) + 1), target="fr")
     expected = [word for word, score in zip(words, others, strict=True)
                 if len(word) >= SHORTEST and score.log_prob >= whole.log_prob]
-    assert list(result.omitted_words) == expected == ["broad"]
+    assert list(result.omitted_words) == expected == ["bright"]
 
 
 def test_a_text_of_several_sentences_has_the_words_of_all(everyday):
     results = everyday.check(everyday(TEXTS, target="fr"))
-    assert results[0].omitted_words == ("broad", "pretty") and len(results[0].segments) == 2
-    assert [one.omitted_words for one in results[0].segments] == [("broad",), ("pretty",)]
+    assert results[0].omitted_words == ("bright", "lover") and len(results[0].segments) == 2
+    assert [one.omitted_words for one in results[0].segments] == [("bright",), ("lover",)]
     assert results[1].omitted_words is None and results[1].doubts == (), "a text without words"
     assert results[4].omitted_words == (), "nothing is left without its one word"
     assert [one.text for one in results] == [one.text for one in everyday(TEXTS, target="fr")]
