@@ -193,9 +193,9 @@ def test_a_word_of_the_translation_that_may_not_exist_is_marked_and_said(tab):
 
 
 def test_a_word_that_the_translation_may_omit_is_marked_and_said(tab):
-    type_in(tab, "The city has many broad streets.")
-    tab.locator(".note", has_text="broad may be missing: erasing it makes the translation no less probable.").wait_for()
-    assert tab.locator(".mirror .unseen").all_inner_texts() == ["broad"]
+    type_in(tab, "She bought a bright yellow raincoat.")
+    tab.locator(".note", has_text="bright may be missing: erasing it makes the translation no less probable.").wait_for()
+    assert tab.locator(".mirror .unseen").all_inner_texts() == ["bright"]
 
 
 def test_the_unknown_words_that_are_not_named_are_counted(tab):
@@ -372,7 +372,7 @@ def test_a_link_opens_the_swap_and_the_difference(tab, open_tab):
 
 @pytest.mark.parametrize("tab", ["file"], indirect=True)
 def test_where_no_head_matters_the_head_that_goes_word_for_word_is_offered(tab):
-    type_in(tab, "My sister bought a red book and she reads it.")
+    type_in(tab, "The old man drinks a glass of water.")
     settled(tab)
     tab.locator(".mini[data-head='decoder.1.0']").click()
     tab.locator(".tgt .w", has_text="rouge").click()
@@ -403,14 +403,14 @@ def test_an_own_text_shows_the_head_that_matters_once_it_is_known(open_tab, pack
     tab = open_tab(packaged.url)
     settled(tab)
     release = hold_looks(tab, lambda asked: asked.get("evidence"))
-    type_in(tab, "My sister bought a red book and she reads it.")
+    type_in(tab, "The old man drinks a glass of water.")
     tab.locator(".pending").wait_for()
     before = tab.locator(".see .pin").inner_text()
     release()
     settled(tab)
     after = tab.locator(".see .pin").inner_text()
     assert after != before
-    type_in(tab, "My sister bought a red book and she reads it often.")
+    type_in(tab, "The old man drinks a glass of water often.")
     settled(tab)
     assert tab.locator(".see .pin").inner_text() == after
 

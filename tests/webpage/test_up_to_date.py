@@ -2,7 +2,7 @@
 
 from .conftest import open_tool, settled, to_see, type_in
 
-TENT = "Have you ever slept in a tent?"
+BACKING = "With your backing, madam, we can proceed next week."
 MADE = "I tried to install a new browser."  # its translation has other tokens than the tokenizer cuts it into
 
 
@@ -27,7 +27,7 @@ def test_the_steps_and_the_curve_are_those_of_the_model_shown(tab):
     assert "1,824" not in tab.locator(".learn").inner_text() and curve.count() == 0
     tab.get_by_role("button", name="Watch it learn").click()
     tab.get_by_role("button", name="Pause").dispatch_event("click")  # it is redrawn all the time
-    tab.get_by_text("of 25,449").wait_for()
+    tab.get_by_text("of 14,000").wait_for()
     assert curve.get_attribute("d") != own
     choose_model(tab, "storybook")
     assert "1,824 steps" in steps.inner_text() and curve.get_attribute("d") == own
@@ -83,16 +83,16 @@ def test_what_is_asked_about_a_translation_names_its_tokens(tab):
 
 def test_both_translations_of_heads_off_are_by_one_engine(tab):
     """Int8 and float32 weights translate this sentence differently with every head."""
-    type_in(tab, TENT)
+    type_in(tab, BACKING)
     settled(tab)
     shown = tab.locator(".tgt").inner_text()
     open_tool(tab, "Head off")
-    for head, verdict in (("encoder.1.4", "stays the same"), ("cross.0.0", "changes")):
+    for head, verdict in (("encoder.0.3", "stays the same"), ("cross.0.0", "changes")):
         tab.locator(".bench").get_by_role("button", name="All on").click()
         tab.locator(f".bench [data-value='{head}']").click()
         tab.locator(".bench .verdict", has_text=f"The translation {verdict}.").wait_for()
         whole, without = tab.locator(".bench .res p[lang]").all_inner_texts()
-        assert whole == "As-tu déjà dormi dans une tente ?" != shown == "Avez-vous déjà dormi dans une tente ?"
+        assert "continuer la semaine" in whole and "poursuivre la semaine" in shown
         assert (without == whole) == (verdict == "stays the same"), "effects are of the translation above"
     assert "which translate the text differently from above" in tab.locator(".bench .res").inner_text()
 
