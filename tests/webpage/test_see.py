@@ -194,7 +194,8 @@ def test_a_word_of_the_translation_that_may_not_exist_is_marked_and_said(tab):
 
 def test_a_word_that_the_translation_may_omit_is_marked_and_said(tab):
     type_in(tab, "She bought a bright yellow raincoat.")
-    tab.locator(".note", has_text="bright may be missing: erasing it makes the translation no less probable.").wait_for()
+    said = "bright may be missing: erasing it makes the translation no less probable."
+    tab.locator(".note", has_text=said).wait_for()
     assert tab.locator(".mirror .unseen").all_inner_texts() == ["bright"]
 
 
