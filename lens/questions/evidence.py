@@ -432,9 +432,11 @@ def _choose_rows(begun: Sequence[_Beginning], choose: Callable[[Sequence[int]], 
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, one: _Beginning, following: int, language: str) -> bool:
-    """Whether the token continues the last word of the tokens before it."""
+    """Whether the token continues the last word of the tokens before it; it does where these are a mark alone."""
     ids = [*one.before, *one.ids]
     before, both = decode_target(tokenizer, ids), decode_target(tokenizer, [*ids, following])
+    if one.ids and one.ids[0] not in tokenizer.all_special_ids and before == decode_target(tokenizer, one.before):
+        return True
     words = split_words(before, language=language), split_words(both, language=language)
     return bool(words[0]) and len(words[1]) >= len(words[0]) and words[1][len(words[0]) - 1].end > words[0][-1].end
 

@@ -114,7 +114,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(homes, wheel
     models = {f"seq2see/pretrained/{name}/{path.relative_to(folder).as_posix()}"
               for name, folder in homes.items() for path in folder.rglob("*") if path.is_file()}
     assert {name for name in names if re.match("seq2see/pretrained/.*/", name)} == models and len(models) > 2 * 15
-    assert wheel.stat().st_size < 40_000_000
+    assert wheel.stat().st_size < 42_000_000
 
 
 @pytest.mark.long

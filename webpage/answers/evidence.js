@@ -98,8 +98,10 @@ class Beginning {
   }
 
   isContinuedBy(id) {
-    const { forced: { tokenizer, languages: [, to] } } = this;
-    return goesOn(tokenizer, [...this.before, ...this.ids], id, to);
+    const { forced: { tokenizer, languages: [, to] }, before, ids } = this, all = [...before, ...ids];
+    const isMark = ids.length > 0 && !/^<.*>$/.test(tokenizer.tokens[ids[0]])
+      && tokenizer.decode(all) === tokenizer.decode(before);  // of a capital, alone
+    return isMark || goesOn(tokenizer, all, id, to);
   }
 
   // Adds its next tokens up to the end of the word while they are LIKELY, at most LONGEST_WORD in all.
