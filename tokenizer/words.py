@@ -111,6 +111,12 @@ class TokenSpan:
     special: bool = field(metadata={"description": "whether it is a special token"})
 
 
+def special_token_ids(tokenizer: "PreTrainedTokenizerBase") -> set[int]:
+    """The ids of the special tokens, language tags among them."""
+    added = {id for id, token in tokenizer.added_tokens_decoder.items() if token.special}
+    return added | set(tokenizer.all_special_ids)
+
+
 def token_spans(
     tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: str, *, language: str
 ) -> list[TokenSpan]:
@@ -124,8 +130,7 @@ def token_spans(
     no span.  A token of only spaces belongs to the word after it.  A token across several words belongs to the first.
     """
     readable = token_names(tokenizer, ids)
-    added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
-    special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> represents characters
+    special = special_token_ids(tokenizer) - {tokenizer.unk_token_id}  # <unk> represents characters
     plain = [int(i) for i in ids if int(i) not in special]
     shown = {int(i) for i, name in zip(ids, readable, strict=True) if _shows(name)}
     silent = {i for i in set(plain) - shown if not _decode(tokenizer, [i]).strip()}

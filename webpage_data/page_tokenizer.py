@@ -33,6 +33,7 @@ from transformers import M2M100Tokenizer, MarianTokenizer, PreTrainedTokenizerBa
 from seq2see.errors import UserError
 from ..tokenizer.language_pairs import Pair
 from ..tokenizer.tagging import tagging
+from ..tokenizer.words import special_token_ids
 
 NORMAL, UNKNOWN, CONTROL = 1, 2, 3  # kinds of SentencePiece's tokens; the others are rare
 UNIGRAM = 1
@@ -56,8 +57,7 @@ def page_tokenizer(tokenizer: PreTrainedTokenizerBase, config: Any, pairs: Itera
         source = _of_tokenizers(json.loads(tokenizer.backend_tokenizer.to_str()), charsmaps)
     else:
         raise UserError(f"a browser does not support {type(tokenizer).__name__}: {OTHERWISE}")
-    special = {*tokenizer.all_special_ids}
-    special |= {id for id, token in tokenizer.added_tokens_decoder.items() if token.special}
+    special = special_token_ids(tokenizer)
     around = {pair: tagging(config, tokenizer, *pair) for pair in pairs}
     tags = {pair[1]: one.first for pair, one in around.items() if one.first is not None}
     beside = {id for one in around.values() for id in (*one.before, *one.after)}

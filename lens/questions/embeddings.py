@@ -18,7 +18,7 @@ from ...passes.forced_pass import eval_mode
 from ...passes.hooks import capture, laid_out_otherwise, layers_of, replaced
 from ...passes.pausing import pause
 from ...tokenizer.encoding import encode_source, of_source
-from ...tokenizer.words import split_words, token_names, token_spans
+from ...tokenizer.words import special_token_ids, split_words, token_names, token_spans
 from .word_order import position_modules
 
 # L layers, N words, D model width, V vocabulary
@@ -129,17 +129,12 @@ def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
 def _token_ids(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
     if not word.strip():
         raise UserError("expected a word, got nothing", exit_code=2)
-    special = _special_ids(tokenizer)
+    special = special_token_ids(tokenizer)
     ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special or i == tokenizer.unk_token_id]
     names = token_names(tokenizer, ids)
     if not ids or tokenizer.unk_token_id in ids or any(_is_byte(name) for name in names):
         raise UserError(f"the word {word!r} is not in the vocabulary: choose one from the training data")
     return ids
-
-
-def _special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
-    return added | set(tokenizer.all_special_ids)
 
 
 def _is_byte(name: str) -> bool:
@@ -232,7 +227,7 @@ def _ranked(
         near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
     reader = of_source(tokenizer) if side == "source" else tokenizer
     names = token_names(reader, range(min(len(tokenizer), len(matrix_VD))))
-    hidden = _special_ids(tokenizer) | left_out
+    hidden = special_token_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
     return [Neighbour(str(names[i]), float(near_V[i]), rank, i in query_ids, i)

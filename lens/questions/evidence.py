@@ -26,7 +26,7 @@ from ...passes.forced_pass import eval_mode, forced_batches
 from ...passes.hooks import AttentionSite, Head, all_heads, all_sites
 from ...tokenizer.encoding import decode_target, encode_source
 from ...tokenizer.tagging import tagging
-from ...tokenizer.words import split_words, token_names, without
+from ...tokenizer.words import special_token_ids, split_words, token_names, without
 from ..changes.interventions import FASTER, ablate_by_row, patch, record
 from ..changes.means import head_means
 from ..data.probabilities import Shown, shown_by, uncalibrated
@@ -435,7 +435,7 @@ def _goes_on(tokenizer: PreTrainedTokenizerBase, one: _Beginning, following: int
     """Whether the token continues the last word of the tokens before it; it does where these are a mark alone."""
     ids = [*one.before, *one.ids]
     before, both = decode_target(tokenizer, ids), decode_target(tokenizer, [*ids, following])
-    if one.ids and one.ids[0] not in tokenizer.all_special_ids and before == decode_target(tokenizer, one.before):
+    if before == decode_target(tokenizer, one.before) and not special_token_ids(tokenizer) & {*one.ids}:
         return True
     words = split_words(before, language=language), split_words(both, language=language)
     return bool(words[0]) and len(words[1]) >= len(words[0]) and words[1][len(words[0]) - 1].end > words[0][-1].end
