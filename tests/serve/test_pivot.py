@@ -24,10 +24,10 @@ HTML = "<p>Le chat <code>x</code></p>"
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory, translator):
-    """One from French to English; `translator` goes from English to French and German."""
-    folder = tiny.opus_mt(tmp_path_factory.mktemp("fr-en"), source_lang="fr", target_lang="en")
-    return {"home": Translator.from_pretrained(folder, engine="torch"), "out": translator}
+def models(tmp_path_factory, folder):
+    """One from French to English, one from English to French and German; a server gives them their names."""
+    home = tiny.opus_mt(tmp_path_factory.mktemp("fr-en"), source_lang="fr", target_lang="en")
+    return {name: Translator.from_pretrained(run, engine="torch") for name, run in (("home", home), ("out", folder))}
 
 
 @pytest.fixture(scope="module")
