@@ -6,10 +6,11 @@ reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fi
 
 A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
-thousands of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
-and where it is not, so the log-odds of the confidence are then scaled (Platt 1999).  Each fit minimises the
-cross-entropy of confidence and "right"; the fit with the least is used.  Each language has its own, as a model is not
-equally sure of itself in all.
+thousands of unlikely tokens is confidence that its best token lacks.  Each minimises the cross-entropy of confidence
+and "right".  No one temperature holds where the model is sure and where it is not, so the log-odds of the confidence
+then follow a curve: ordered by confidence, the tokens are cut into groups of equal size, and each group is a point,
+from the log-odds of its mean confidence to those of its share that is right.  The fit with the least cross-entropy is
+used.  Each language has its own, as a model is not equally sure of itself in all.
 
 For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
@@ -46,6 +47,7 @@ from ..lens.records.calibration import (
     SentenceCalibrator,
     SentenceCheck,
     Way,
+    curved,
     sentence_inputs,
     together,
     unsmoothed,
@@ -60,7 +62,7 @@ from .held_out_pairs import HeldOutPairs, Languages, encoded
 from .parallel_files import TextPair
 from .reliability import reliability, unlikely_of
 
-# N tokens of some sentences, V vocabulary, G temperatures tried
+# N tokens of some sentences, V vocabulary, G temperatures tried, P points of a curve
 
 INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
 FITTED, MEASURED = 30_000, 20_000  # maximum tokens per language
@@ -70,6 +72,8 @@ AT_ONCE = 128  # sentences translated together
 LEAST_HYPOTHESES = 100  # to fit on
 WEIGHT_DECAY = 1e-6  # keeps the fit finite where probability separates right from wrong
 LEAST = 500  # tokens to fit on, and to measure on in each language; one with fewer is not calibrated
+POINTS = 10  # of a curve, at most
+LEAST_AT_A_POINT = 500  # tokens
 LEAST_PROBABILITY = 1e-6  # a token cannot cost more, be it as certain as float32 has it
 
 
@@ -214,19 +218,20 @@ class TopTokenFit:
         self.rights.append(log_probs_NV.argmax(-1) == token_N)
 
     def best(self) -> tuple[float, Calibrator]:
-        """The least cross-entropy, and the calibrator that has it: first the temperature, at the minimum of the
-        polynomial through the best point and its four neighbours, then slope and bias."""
+        """The cross-entropy after the fit, and its calibrator: first the temperature, at the minimum of the polynomial
+        through the best point and its four neighbours, then the curve."""
         confidence_NG, right_N = np.concatenate(self.confidences), np.concatenate(self.rights)
         loss_G = cross_entropy(confidence_NG, right_N[:, None])
         at = min(max(int(loss_G.argmin()), 2), len(INVERSE) - 3)
         near, between = slice(at - 2, at + 3), np.linspace(INVERSE[at - 2], INVERSE[at + 2], 4001)
-        curve = np.polyfit(INVERSE[near] - INVERSE[at], loss_G[near], 4)
-        inverse = float(between[np.polyval(curve, between - INVERSE[at]).argmin()])
+        polynomial = np.polyfit(INVERSE[near] - INVERSE[at], loss_G[near], 4)
+        inverse = float(between[np.polyval(polynomial, between - INVERSE[at]).argmin()])
         upper = min(int(np.searchsorted(INVERSE, inverse, side="right")), len(INVERSE) - 1)
         share = (inverse - INVERSE[upper - 1]) / (INVERSE[upper] - INVERSE[upper - 1])
         log_N = np.log(confidence_NG[:, upper - 1]) * (1 - share) + np.log(confidence_NG[:, upper]) * share
-        loss, slope, bias = fit_confidence(np.exp(log_N), right_N)
-        return loss, Calibrator(self.smoothing, 1 / inverse, slope, bias)
+        curve = fit_curve(np.exp(log_N), right_N)
+        loss = cross_entropy(1 / (1 + np.exp(-curved(curve, log_odds(np.exp(log_N))))), right_N)
+        return float(loss), Calibrator(self.smoothing, 1 / inverse, curve)
 
 
 def cross_entropy(confidence: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -234,22 +239,23 @@ def cross_entropy(confidence: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.asarray(-np.log(np.maximum(np.where(right, confidence, 1 - confidence), LEAST_PROBABILITY)).sum(0))
 
 
-def fit_confidence(confidence_N: np.ndarray, right_N: np.ndarray) -> tuple[float, float, float]:
-    """The least cross-entropy after scaling the log-odds of confidences, and the slope, at most 1, and the bias, at
-    least 0, that have it."""
-    confidence_N = np.clip(confidence_N, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
-    odds_N = np.log(confidence_N / (1 - confidence_N))
+def log_odds(share: np.ndarray) -> np.ndarray:
+    """ln(p / (1 - p)), finite."""
+    share = np.clip(share, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    return np.asarray(np.log(share / (1 - share)))
 
-    def loss(slope: float, bias: float) -> tuple[float, float, float]:
-        return float(cross_entropy(1 / (1 + np.exp(-slope * odds_N - bias)), right_N)), slope, bias
 
-    found = loss(1.0, 0.0)
-    for step in (0.1, 0.02, 0.004):  # around the best so far, ever closer
-        _, slope, bias = found
-        around = np.arange(-5, 6) * step
-        found = min(loss(float(one), float(two)) for one in np.clip(slope + around, step, 1)
-                    for two in np.maximum(bias + around, 0))
-    return found
+def fit_curve(confidence_N: np.ndarray, right_N: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """The curve from the log-odds of confidences to those of the share that is right: a point for each of at most
+    POINTS groups of equal size.  Equal confidences are in one group."""
+    confidence_N = np.clip(confidence_N.round(6), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    count = min(max(len(confidence_N) // LEAST_AT_A_POINT, 1), POINTS)
+    edges = np.unique(np.quantile(confidence_N, np.linspace(0, 1, count + 1)))
+    group_N = np.searchsorted(edges[1:-1], confidence_N, side="right")
+    size_P = np.bincount(group_N)
+    before_P = log_odds(np.bincount(group_N, confidence_N) / size_P)
+    after_P = np.maximum.accumulate(log_odds((np.bincount(group_N, right_N) + 0.5) / (size_P + 1)))
+    return tuple(zip(before_P.tolist(), after_P.tolist(), strict=True))
 
 
 def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:

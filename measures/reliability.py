@@ -217,6 +217,5 @@ def _bands(bands: Sequence[Band]) -> list[str]:
 def _described(calibrator: Calibrator) -> str:
     parts = [f"label smoothing {calibrator.smoothing:g} removed"] if calibrator.smoothing else []
     parts += [f"temperature {calibrator.temperature:.3f}"] if calibrator.temperature != 1 else []
-    scaled = (calibrator.slope, calibrator.bias) != (1, 0)
-    parts += [f"log-odds x {calibrator.slope:.3f} + {calibrator.bias:.3f}"] if scaled else []
+    parts += [f"{len(calibrator.curve)}-point curve of the log-odds"] if calibrator.curve else []
     return ", ".join(parts) or "the model's own"

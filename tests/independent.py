@@ -13,6 +13,23 @@ from torch.nn.functional import layer_norm, linear, relu
 KINDS = ("encoder", "decoder", "cross")
 
 
+def curved(points, odds):
+    """The height of a curve through points at these log-odds; steepness 1 beyond its ends, and the order is kept."""
+    if not points:
+        return odds
+    (first, start), (last, end) = points[0], points[-1]
+    if odds <= first:
+        found = start - (first - odds)
+    elif odds >= last:
+        found = end + (odds - last)
+    else:
+        right = next(i for i, (x, _) in enumerate(points) if x > odds)
+        (a, low), (b, high) = points[right - 1], points[right]
+        share = (odds - a) / (b - a)
+        found = (1 - share) * low + share * high
+    return max(found, min(odds, 0.0))
+
+
 class Network:
     def __init__(self, folder):
         self.weights = {name: one.double() for name, one in load_file(folder / "model.safetensors").items()}
@@ -182,14 +199,12 @@ class Network:
         return self.averages[language]
 
     def shown(self, logits, language):
-        """Probabilities as the page shows them: smoothing undone, then the temperature, then the confidence scaled."""
+        """Probabilities as the page shows them: smoothing undone, then the temperature, then the confidence curved."""
         kept = self.calibration["languages"][language]
         kept = kept["ways"][kept["way"]]["calibrator"]
         p = logits.softmax(-1)
         undone = torch.maximum(p - kept["smoothing"] / p.shape[-1], 0.01 * p) ** (1 / kept["temperature"])
         shown = undone / undone.sum(-1, keepdim=True)
-        if "slope" not in kept:
-            return shown
         confidence, best = shown.max(-1, keepdim=True)
-        scaled = torch.sigmoid(kept["slope"] * torch.logit(confidence) + kept["bias"])
+        scaled = torch.sigmoid(torch.logit(confidence).apply_(lambda odds: curved(kept["curve"], odds)))
         return (shown * (1 - scaled) / (1 - confidence)).scatter(-1, best, scaled)

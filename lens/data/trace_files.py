@@ -156,15 +156,14 @@ class PlainCalibrated:
     log_probs: list[float]
     entropies: list[float]
     top: list[list[float]]
-    slope: float = 1.0
-    bias: float = 0.0
+    curve: tuple[tuple[float, float], ...] = ()
 
 
 def _calibrated(plain: dict[str, Any], top: tuple[tuple[Candidate, ...], ...]) -> CalibratedSteps:
     """The inverse of `_plain_calibrated`, given the record's candidates."""
     read = checked(PlainCalibrated, plain)
     return CalibratedSteps(
-        Calibrator(read.smoothing, read.temperature, read.slope, read.bias),
+        Calibrator(read.smoothing, read.temperature, read.curve),
         np.array(read.log_probs, dtype=np.float32),
         np.array(read.entropies, dtype=np.float32),
         tuple(tuple(one._replace(log_prob=log_prob) for one, log_prob in zip(*step, strict=True))

@@ -6,16 +6,18 @@ corrected, in this order:
 
     u  =  max(p - e / V, SMOOTHING_FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
-    logit c  =  a logit max p' + b           the confidence (Platt 1999); the others share the rest as before
+    logit c  =  f(logit max p')              the confidence, by a curve; the others share the rest as before
 
-They keep the order of the tokens, the last one because 0 < a <= 1 and b >= 0.  The smoothing of a network is not quite
-even.  With e = 1 instead of the training's, each token loses the probability of a random token.
+They keep the order of the tokens: f rises, and f(x) is at least x where x is below 0 and at least 0 where it is not.
+The smoothing of a network is not quite even.  With e = 1 instead of the training's, each token loses the probability
+of a random token.
 `measures/calibration_fitting.py` chooses e and fits the others.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -39,32 +41,39 @@ WAYS: tuple[Way, ...] = get_args(Way)
 @dataclass(frozen=True)
 class Calibrator:
     """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, divides the logits by
-    `temperature` T, then scales the log-odds of the best token by `slope` a and adds `bias` b.
+    `temperature` T, then changes the log-odds of the best token by a `curve`.
 
-    See Szegedy et al. 2016, Guo et al. 2017 and Platt 1999.  Raises ValueError for a smoothing outside 0 to 1, a
-    temperature that is not above 0, a slope that is not above 0 and at most 1, or a bias below 0.
+    The curve is a list of points, log-odds before and after, joined by lines; beyond its ends the log-odds change as
+    before.  See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, a
+    temperature that is not above 0, or a curve that does not rise.
     """
 
     smoothing: float = 0.0
     temperature: float = 1.0
-    slope: float = 1.0
-    bias: float = 0.0
+    curve: tuple[tuple[Number, Number], ...] = ()
 
     def __post_init__(self) -> None:
-        if not (0 <= self.smoothing <= 1 and self.temperature > 0 and 0 < self.slope <= 1 and self.bias >= 0):
-            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}, slope {self.slope}, bias"
-                             f" {self.bias}")
+        rises = all(x < next_x and y <= next_y for (x, y), (next_x, next_y) in pairwise(self.curve))
+        if not (0 <= self.smoothing <= 1 and self.temperature > 0 and rises):
+            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}, curve {self.curve}")
 
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
         """Calibrated log-probabilities [N,V], from the model's log-probabilities or logits."""
         scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
-        if (self.slope, self.bias) != (1, 0):
+        if self.curve:
             best_N1 = scaled_NV.argmax(-1)[:, None]
             own_N1, others_NV = np.take_along_axis(scaled_NV, best_N1, 1), scaled_NV.copy()
             np.put_along_axis(others_NV, best_N1, -np.inf, 1)
             rest_N1 = log_sum(others_NV)
-            np.put_along_axis(scaled_NV, best_N1, rest_N1 + self.slope * (own_N1 - rest_N1) + self.bias, 1)
+            np.put_along_axis(scaled_NV, best_N1, rest_N1 + curved(self.curve, own_N1 - rest_N1), 1)
         return np.asarray(scaled_NV - log_sum(scaled_NV))
+
+
+def curved(curve: Sequence[tuple[float, float]], odds: np.ndarray) -> np.ndarray:
+    """The log-odds of confidences, changed by a curve of at least one point."""
+    before, after = np.array(curve).T
+    found = np.interp(odds, before, after) + odds - np.clip(odds, before[0], before[-1])
+    return np.asarray(np.maximum(found, np.minimum(odds, 0)))
 
 
 def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:
@@ -246,7 +255,7 @@ class Calibration(Measurement):
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
 
-    header = {"format": "seq2see-calibration", "version": 3}
+    header = {"format": "seq2see-calibration", "version": 4}
     what, command = "calibration", "seq2see measure RUN"
 
     def calibrator(self, language: str) -> Calibrator | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from independent import curved
 from scipy.special import logit
 
 from seq2see.errors import UserError
@@ -74,11 +75,13 @@ def test_probabilities_sum_to_1_and_keep_their_order(
     ordered_NV = np.take_along_axis(found_NV, order, axis=-1)[:, 5:]
     assert (np.diff(ordered_NV) >= 0).all()
     assert np.allclose(Calibrator(smoothing, temperature)(logits_NV + 7), found_NV, atol=1e-3)
-    scaled_NV, best_N = np.exp(Calibrator(smoothing, temperature, 0.8, 0.2)(logits_NV)), found_NV.argmax(-1)
-    assert np.allclose(scaled_NV.sum(-1), 1, atol=1e-5) and (scaled_NV.argmax(-1) == best_N).all()
+    curve = ((-2.0, -3.0), (0.5, -1.0), (3.0, 4.0))  # below even odds it would change the order
+    scaled_NV, best_N = np.exp(Calibrator(smoothing, temperature, curve)(logits_NV)), found_NV.argmax(-1)
+    assert np.allclose(scaled_NV.sum(-1), 1, atol=1e-5)
+    assert (scaled_NV[range(3), best_N] >= scaled_NV.max(-1) * (1 - 1e-6)).all()
     for p_V, own_V, best in zip(np.exp(found_NV), scaled_NV, best_N, strict=True):
         if p_V[best] < 0.999:
-            assert logit(own_V[best]) == pytest.approx(0.8 * logit(p_V[best]) + 0.2, abs=1e-2)
+            assert logit(own_V[best]) == pytest.approx(curved(curve, logit(p_V[best])), abs=1e-2)
             others = np.arange(len(p_V)) != best
             assert np.allclose(own_V[others] / own_V[others].sum(), p_V[others] / p_V[others].sum(), atol=1e-4)
 
@@ -116,6 +119,8 @@ def test_under_and_over_are_said_where_enough_tokens_of_all_languages_agree() ->
     (("languages",), []),
     (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
     (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.1),
+    (("languages", "fr", "ways", "both", "calibrator", "curve"), [[0, 1], [0, 2]]),
+    (("languages", "fr", "ways", "both", "calibrator", "curve"), [[0, 1], [1, 0.9]]),
     (("languages", "fr", "ways", "raw", "bins", 0), [5, 1.5, 0.5]),
     (("languages", "fr", "tokens"), True),
 ])
@@ -138,7 +143,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, at: tuple[Any, ..
 
 # --- a trace with calibrated probabilities
 
-CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8, slope=0.9, bias=0.1)
+CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8, curve=((-2.0, -1.5), (0.5, 0.3), (3.0, 4.0)))
 
 
 @pytest.fixture

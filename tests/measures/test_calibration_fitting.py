@@ -12,15 +12,16 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens.records.calibration import Calibration, Calibrator, SentenceCalibrator, SentenceCheck
+from seq2see.lens.records.calibration import Calibration, Calibrator, SentenceCalibrator, SentenceCheck, curved
 from seq2see.measures.calibration_fitting import (
     LEAST_HYPOTHESES,
+    POINTS,
     Forced,
     Hypotheses,
     TopTokenFit,
     check_sentences,
     compare,
-    fit_confidence,
+    fit_curve,
     fit_sentences,
     hypotheses_of,
     predictions,
@@ -62,20 +63,34 @@ def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temp
         fit.add(model_NV[part], token_N[part])
     _, found = fit.best()
     assert found.temperature == pytest.approx(temperature, rel=0.03) and found.smoothing == smoothing
-    assert (found.slope, found.bias) == pytest.approx((1, 0), abs=0.05)
+    assert len(found.curve) == POINTS and all(abs(x - y) < 0.2 for x, y in found.curve)
     assert ece_of(Calibrator(), model_NV, token_N) > 0.03
     assert ece_of(found, model_NV, token_N) < 0.01
 
 
-def test_the_slope_and_the_bias_of_confidences_are_found() -> None:
+@pytest.mark.parametrize("true", [
+    lambda odds: 0.7 * odds + 0.5, lambda odds: odds, lambda odds: odds / 2 + 0.06 * odds * abs(odds) + 0.2,
+])
+def test_the_curve_of_confidences_is_found(true) -> None:
     rng = np.random.default_rng(4)
     odds_N = rng.normal(1, 2, size=60_000)
-    for slope, bias in ((0.9, 0.1), (0.7, 0.5), (1.0, 0.3)):
-        right_N = rng.uniform(size=len(odds_N)) < 1 / (1 + np.exp(-slope * odds_N - bias))
-        _, *found = fit_confidence(1 / (1 + np.exp(-odds_N)), right_N)
-        assert found == pytest.approx([slope, bias], abs=0.04)
-    right_N = rng.uniform(size=len(odds_N)) < 1 / (1 + np.exp(-1.3 * odds_N + 0.4))
-    assert fit_confidence(1 / (1 + np.exp(-odds_N)), right_N)[1:] == (1, 0), "the order of tokens must stay"
+    right_N = rng.uniform(size=len(odds_N)) < 1 / (1 + np.exp(-true(odds_N)))
+    curve = fit_curve(1 / (1 + np.exp(-odds_N)), right_N)
+    share_N, true_N = (1 / (1 + np.exp(-one)) for one in (curved(curve, odds_N), true(odds_N)))
+    assert len(curve) == POINTS and abs(share_N - true_N)[np.abs(odds_N) < 4].mean() < 0.012
+
+
+def test_a_curve_of_few_or_equal_confidences_has_few_points() -> None:
+    right_N = np.arange(1_200) % 4 > 0
+    assert [len(fit_curve(np.linspace(0.2, 0.9, size), right_N[:size])) for size in (40, 1_200)] == [1, 2]
+    [(before, after)] = fit_curve(np.full(1_200, 0.5), right_N)
+    assert (before, after) == (0, pytest.approx(math.log(3), abs=0.01))
+    sure = fit_curve(np.repeat([0.0, 1.0], 600), np.repeat([False, True], 600))
+    assert np.isfinite(sure).all() and sure[0][1] < -6 and sure[1][1] > 6
+    near = fit_curve(1 - np.logspace(-3, -12, 5_000), np.ones(5_000, bool))
+    assert len(near) > 1 and Calibrator(curve=near).curve == near
+    falls = fit_curve(np.linspace(0.2, 0.9, 1_200), right_N[::-1] | (np.arange(1_200) < 600))
+    assert falls[0][1] == falls[1][1], "it may not fall"
 
 
 def test_a_band_holds_where_the_confidence_is_the_share_that_is_right() -> None:

@@ -4,11 +4,11 @@ import { RULES } from "../data.js";
 import { logSum } from "../model/network.js";
 
 const { IMPOSSIBLE, MOST_LOG_ODDS, SMOOTHING_FLOOR, TEMPERATURES } = RULES;
-const PLAIN = { smoothing: 0, temperature: 1, slope: 1, bias: 0 };
+const PLAIN = { smoothing: 0, temperature: 1, curve: [] };
 
 // The chances of one step from its scores [V]: `weights` [V] in proportion to them, and their `sum`.
 export function chancesOf(scores, calibrator) {
-  const { smoothing, temperature, slope = 1, bias = 0 } = calibrator ?? PLAIN, V = scores.length, weights = new Float64Array(V);
+  const { smoothing, temperature, curve } = calibrator ?? PLAIN, V = scores.length, weights = new Float64Array(V);
   const total = logSum(scores), gift = smoothing / V;  // which smoothing gave to each token
   let sum = 0;
   for (let id = 0; id < V; id++) {
@@ -16,10 +16,17 @@ export function chancesOf(scores, calibrator) {
     const kept = smoothing ? Math.max(own - gift, SMOOTHING_FLOOR * own) : own;
     sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
   }
-  if (slope === 1 && bias === 0) return { weights, sum };
+  if (!curve.length) return { weights, sum };
   const best = weights.reduce((found, one, id) => one > weights[found] ? id : found, 0), rest = sum - weights[best];
-  weights[best] = rest * Math.exp(slope * Math.log(weights[best] / rest) + bias);
+  weights[best] = rest * Math.exp(curved(curve, Math.log(weights[best] / rest)));
   return { weights, sum: rest + weights[best] };
+}
+
+// The log-odds of the best token, changed by the curve.
+function curved(curve, odds) {
+  const next = curve.findIndex(([before]) => before >= odds), [x, y] = curve.at(next > 0 ? next - 1 : next);
+  const [nextX, nextY] = next > 0 ? curve[next] : [x + 1, y + 1];
+  return Math.max(y + (odds - x) * (nextY - y) / (nextX - x), Math.min(odds, 0));
 }
 
 export const logChance = ({ weights, sum }, id) => Math.max(IMPOSSIBLE, Math.log(weights[id] / sum));
