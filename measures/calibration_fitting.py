@@ -6,11 +6,11 @@ reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fi
 
 A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
-thousands of unlikely tokens is confidence that its best token lacks.  Each minimises the cross-entropy of confidence
-and "right".  No one temperature holds where the model is sure and where it is not, so the log-odds of the confidence
-then follow a curve: ordered by confidence, the tokens are cut into groups of equal size, and each group is a point,
-from the log-odds of its mean confidence to those of its share that is right.  The fit with the least cross-entropy is
-used.  Each language has its own, as a model is not equally sure of itself in all.
+thousands of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
+and where it is not, so the log-odds of the confidence then follow a curve: ordered by confidence, the tokens are cut
+into groups of equal size, and each group is a point, from the log-odds of its mean confidence to those of its share
+that is right (histogram binning, Zadrozny and Elkan 2001, with lines between).  The fit with the least cross-entropy of
+confidence and "right" is used.  Each language has its own, as a model is not equally sure of itself in all.
 
 For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
@@ -64,7 +64,7 @@ from .reliability import reliability, unlikely_of
 
 # N tokens of some sentences, V vocabulary, G temperatures tried, P points of a curve
 
-INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature; between them a polynomial is fitted
+INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature
 FITTED, MEASURED = 30_000, 20_000  # maximum tokens per language
 SENTENCES = 12_000  # maximum to translate per corpus, to fit on and to check on
 BANDS = np.array([0, 0.2, 0.4, 0.6, SURE])  # where bands of chances begin
@@ -218,20 +218,14 @@ class TopTokenFit:
         self.rights.append(log_probs_NV.argmax(-1) == token_N)
 
     def best(self) -> tuple[float, Calibrator]:
-        """The cross-entropy after the fit, and its calibrator: first the temperature, at the minimum of the polynomial
-        through the best point and its four neighbours, then the curve."""
+        """The least cross-entropy, and the calibrator that has it."""
         confidence_NG, right_N = np.concatenate(self.confidences), np.concatenate(self.rights)
-        loss_G = cross_entropy(confidence_NG, right_N[:, None])
-        at = min(max(int(loss_G.argmin()), 2), len(INVERSE) - 3)
-        near, between = slice(at - 2, at + 3), np.linspace(INVERSE[at - 2], INVERSE[at + 2], 4001)
-        polynomial = np.polyfit(INVERSE[near] - INVERSE[at], loss_G[near], 4)
-        inverse = float(between[np.polyval(polynomial, between - INVERSE[at]).argmin()])
-        upper = min(int(np.searchsorted(INVERSE, inverse, side="right")), len(INVERSE) - 1)
-        share = (inverse - INVERSE[upper - 1]) / (INVERSE[upper] - INVERSE[upper - 1])
-        log_N = np.log(confidence_NG[:, upper - 1]) * (1 - share) + np.log(confidence_NG[:, upper]) * share
-        curve = fit_curve(np.exp(log_N), right_N)
-        loss = cross_entropy(1 / (1 + np.exp(-curved(curve, log_odds(np.exp(log_N))))), right_N)
-        return float(loss), Calibrator(self.smoothing, 1 / inverse, curve)
+        fits = list[tuple[float, Calibrator]]()
+        for inverse, confidence_N in zip(INVERSE, confidence_NG.T, strict=True):
+            curve = fit_curve(confidence_N, right_N)
+            shown_N = 1 / (1 + np.exp(-curved(curve, log_odds(confidence_N))))
+            fits.append((float(cross_entropy(shown_N, right_N)), Calibrator(self.smoothing, 1 / float(inverse), curve)))
+        return min(fits, key=itemgetter(0))
 
 
 def cross_entropy(confidence: np.ndarray, right: np.ndarray) -> np.ndarray:

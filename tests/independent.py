@@ -14,20 +14,18 @@ KINDS = ("encoder", "decoder", "cross")
 
 
 def curved(points, odds):
-    """The height of a curve through points at these log-odds; steepness 1 beyond its ends, and the order is kept."""
+    """The height of a curve through points at these log-odds; its steepness is 1 beyond its ends."""
     if not points:
         return odds
     (first, start), (last, end) = points[0], points[-1]
     if odds <= first:
-        found = start - (first - odds)
-    elif odds >= last:
-        found = end + (odds - last)
-    else:
-        right = next(i for i, (x, _) in enumerate(points) if x > odds)
-        (a, low), (b, high) = points[right - 1], points[right]
-        share = (odds - a) / (b - a)
-        found = (1 - share) * low + share * high
-    return max(found, min(odds, 0.0))
+        return start - (first - odds)
+    if odds >= last:
+        return end + (odds - last)
+    right = next(i for i, (x, _) in enumerate(points) if x > odds)
+    (a, low), (b, high) = points[right - 1], points[right]
+    share = (odds - a) / (b - a)
+    return (1 - share) * low + share * high
 
 
 class Network:
@@ -205,6 +203,7 @@ class Network:
         p = logits.softmax(-1)
         undone = torch.maximum(p - kept["smoothing"] / p.shape[-1], 0.01 * p) ** (1 / kept["temperature"])
         shown = undone / undone.sum(-1, keepdim=True)
-        confidence, best = shown.max(-1, keepdim=True)
-        scaled = torch.sigmoid(torch.logit(confidence).apply_(lambda odds: curved(kept["curve"], odds)))
-        return (shown * (1 - scaled) / (1 - confidence)).scatter(-1, best, scaled)
+        (confidence, second), (best, _) = (one.split(1, -1) for one in shown.topk(2))
+        changed = torch.logit(confidence).apply_(lambda odds: curved(kept["curve"], odds)).exp() * (1 - confidence)
+        shown = shown.scatter(-1, best, changed.maximum(second))
+        return shown / shown.sum(-1, keepdim=True)

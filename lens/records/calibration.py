@@ -8,7 +8,7 @@ corrected, in this order:
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
     logit c  =  f(logit max p')              the confidence, by a curve; the others share the rest as before
 
-They keep the order of the tokens: f rises, and f(x) is at least x where x is below 0 and at least 0 where it is not.
+They keep the order of the tokens: c is at least what the second token gets.
 The smoothing of a network is not quite even.  With e = 1 instead of the training's, each token loses the probability
 of a random token.
 `measures/calibration_fitting.py` chooses e and fits the others.
@@ -65,15 +65,15 @@ class Calibrator:
             own_N1, others_NV = np.take_along_axis(scaled_NV, best_N1, 1), scaled_NV.copy()
             np.put_along_axis(others_NV, best_N1, -np.inf, 1)
             rest_N1 = log_sum(others_NV)
-            np.put_along_axis(scaled_NV, best_N1, rest_N1 + curved(self.curve, own_N1 - rest_N1), 1)
+            changed_N1 = rest_N1 + curved(self.curve, own_N1 - rest_N1)
+            np.put_along_axis(scaled_NV, best_N1, np.maximum(changed_N1, others_NV.max(-1, keepdims=True)), 1)
         return np.asarray(scaled_NV - log_sum(scaled_NV))
 
 
 def curved(curve: Sequence[tuple[float, float]], odds: np.ndarray) -> np.ndarray:
     """The log-odds of confidences, changed by a curve of at least one point."""
     before, after = np.array(curve).T
-    found = np.interp(odds, before, after) + odds - np.clip(odds, before[0], before[-1])
-    return np.asarray(np.maximum(found, np.minimum(odds, 0)))
+    return np.asarray(np.interp(odds, before, after) + odds - np.clip(odds, before[0], before[-1]))
 
 
 def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:

@@ -17,8 +17,8 @@ export function chancesOf(scores, calibrator) {
     sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
   }
   if (!curve.length) return { weights, sum };
-  const best = weights.reduce((found, one, id) => one > weights[found] ? id : found, 0), rest = sum - weights[best];
-  weights[best] = rest * Math.exp(curved(curve, Math.log(weights[best] / rest)));
+  const [best, second] = bestOf(weights, 2), rest = sum - weights[best];
+  weights[best] = Math.max(rest * Math.exp(curved(curve, Math.log(weights[best] / rest))), weights[second]);
   return { weights, sum: rest + weights[best] };
 }
 
@@ -26,7 +26,7 @@ export function chancesOf(scores, calibrator) {
 function curved(curve, odds) {
   const next = curve.findIndex(([before]) => before >= odds), [x, y] = curve.at(next > 0 ? next - 1 : next);
   const [nextX, nextY] = next > 0 ? curve[next] : [x + 1, y + 1];
-  return Math.max(y + (odds - x) * (nextY - y) / (nextX - x), Math.min(odds, 0));
+  return y + (odds - x) * (nextY - y) / (nextX - x);
 }
 
 export const logChance = ({ weights, sum }, id) => Math.max(IMPOSSIBLE, Math.log(weights[id] / sum));
