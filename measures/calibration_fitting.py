@@ -7,10 +7,10 @@ reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fi
 A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
 run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
 thousands of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
-and where it is not, so the log-odds of the confidence then follow a curve: ordered by confidence, the tokens are cut
-into groups of equal size, and each group is a point, from the log-odds of its mean confidence to those of its share
-that is right (histogram binning, Zadrozny and Elkan 2001, with lines between).  The fit with the least cross-entropy of
-confidence and "right" is used.  Each language has its own, as a model is not equally sure of itself in all.
+and where it is not, so the confidence follows a curve instead: ordered by confidence, the tokens are cut into groups of
+equal size, and each group is a point, from the log-odds of its mean confidence to those of its share that is right
+(histogram binning, Zadrozny and Elkan 2001, with lines between).  The fit with the least cross-entropy of confidence
+and "right" is used.  Each language has its own, as a model is not equally sure of itself in all.
 
 For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
@@ -64,7 +64,7 @@ from .reliability import reliability, unlikely_of
 
 # N tokens of some sentences, V vocabulary, G temperatures tried, P points of a curve
 
-INVERSE = np.linspace(0.5, 2.5, 21)  # [G]: 1 / temperature
+INVERSE = np.arange(5, 26) / 10  # [G]: 1 / temperature
 FITTED, MEASURED = 30_000, 20_000  # maximum tokens per language
 SENTENCES = 12_000  # maximum to translate per corpus, to fit on and to check on
 BANDS = np.array([0, 0.2, 0.4, 0.6, SURE])  # where bands of chances begin
@@ -151,7 +151,7 @@ def compare(
     have too few tokens."""
     found = {}
     for languages, (fitted, held) in forced.items():
-        fits = {amount: TopTokenFit(amount) for amount in (0.0, smoothing, 1.0)}
+        fits = {amount: TokenFit(amount) for amount in (0.0, smoothing, 1.0)}
         pairs = tokens = 0
         for batch in predictions(translator, fitted, most=FITTED, title="Calibrating"):
             for fit in fits.values():
@@ -201,31 +201,34 @@ def _measured(
                                float(right_N.mean()), kept, reports)
 
 
-class TopTokenFit:
-    """The calibrator after undoing smoothing that minimises the cross-entropy of the most probable token's confidence
-    and whether it is right, for tokens that come in batches."""
+class TokenFit:
+    """The calibrator after undoing smoothing, for tokens that come in batches: the temperature that makes the actual
+    tokens likeliest (Guo et al. 2017), and the curve of the most probable token's confidence."""
 
     def __init__(self, smoothing: float):
         self.smoothing = smoothing
         self.confidences, self.rights = list[np.ndarray](), list[np.ndarray]()
+        self.loss_G = np.zeros(len(INVERSE))
 
     def add(self, log_probs_NV: np.ndarray, token_N: np.ndarray) -> None:
         """Add the model's log-probabilities or logits, and the actual tokens."""
         bare_NV = unsmoothed(log_probs_NV, self.smoothing)
         bare_NV -= bare_NV.max(-1, keepdims=True)
-        self.confidences.append(np.stack([1 / np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
-                                          for inverse in INVERSE], axis=1))
+        own_N = bare_NV[np.arange(len(token_N)), token_N]
+        for g, inverse in enumerate(INVERSE):
+            sum_N = np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
+            self.loss_G[g] += (np.log(sum_N) - inverse * own_N).sum()
+            if inverse == 1:
+                self.confidences.append(1 / sum_N)
         self.rights.append(log_probs_NV.argmax(-1) == token_N)
 
     def best(self) -> tuple[float, Calibrator]:
-        """The least cross-entropy, and the calibrator that has it."""
-        confidence_NG, right_N = np.concatenate(self.confidences), np.concatenate(self.rights)
-        fits = list[tuple[float, Calibrator]]()
-        for inverse, confidence_N in zip(INVERSE, confidence_NG.T, strict=True):
-            curve = fit_curve(confidence_N, right_N)
-            shown_N = 1 / (1 + np.exp(-curved(curve, log_odds(confidence_N))))
-            fits.append((float(cross_entropy(shown_N, right_N)), Calibrator(self.smoothing, 1 / float(inverse), curve)))
-        return min(fits, key=itemgetter(0))
+        """The cross-entropy of calibrated confidence and "right", and the calibrator."""
+        confidence_N, right_N = np.concatenate(self.confidences), np.concatenate(self.rights)
+        curve = fit_curve(confidence_N, right_N)
+        shown_N = 1 / (1 + np.exp(-curved(curve, log_odds(confidence_N))))
+        temperature = 1 / float(INVERSE[self.loss_G.argmin()])
+        return float(cross_entropy(shown_N, right_N)), Calibrator(self.smoothing, temperature, curve)
 
 
 def cross_entropy(confidence: np.ndarray, right: np.ndarray) -> np.ndarray:

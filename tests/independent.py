@@ -15,8 +15,6 @@ KINDS = ("encoder", "decoder", "cross")
 
 def curved(points, odds):
     """The height of a curve through points at these log-odds; its steepness is 1 beyond its ends."""
-    if not points:
-        return odds
     (first, start), (last, end) = points[0], points[-1]
     if odds <= first:
         return start - (first - odds)
@@ -201,9 +199,12 @@ class Network:
         kept = self.calibration["languages"][language]
         kept = kept["ways"][kept["way"]]["calibrator"]
         p = logits.softmax(-1)
-        undone = torch.maximum(p - kept["smoothing"] / p.shape[-1], 0.01 * p) ** (1 / kept["temperature"])
-        shown = undone / undone.sum(-1, keepdim=True)
-        (confidence, second), (best, _) = (one.split(1, -1) for one in shown.topk(2))
-        changed = torch.logit(confidence).apply_(lambda odds: curved(kept["curve"], odds)).exp() * (1 - confidence)
-        shown = shown.scatter(-1, best, changed.maximum(second))
+        undone = torch.maximum(p - kept["smoothing"] / p.shape[-1], 0.01 * p)
+        shown = undone ** (1 / kept["temperature"])
+        if kept["curve"]:
+            (_, second), (best, _) = (one.split(1, -1) for one in shown.topk(2))
+            odds = torch.logit(undone.amax(-1, keepdim=True) / undone.sum(-1, keepdim=True))
+            odds = odds.apply_(lambda one: curved(kept["curve"], one))
+            others = shown.scatter(-1, best, 0)
+            shown = others.scatter(-1, best, (others.sum(-1, keepdim=True) * odds.exp()).maximum(second))
         return shown / shown.sum(-1, keepdim=True)

@@ -6,11 +6,11 @@ corrected, in this order:
 
     u  =  max(p - e / V, SMOOTHING_FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
-    logit c  =  f(logit max p')              the confidence, by a curve; the others share the rest as before
+    logit c  =  f(logit max u / sum of u)    the confidence, by a curve; the others share the rest as in p'
 
-They keep the order of the tokens: c is at least what the second token gets.
-The smoothing of a network is not quite even.  With e = 1 instead of the training's, each token loses the probability
-of a random token.
+Without a curve the confidence is max p'.  The order of the tokens stays: c is at least what the second token gets.  The
+smoothing of a network is not quite even.  With e = 1 instead of the training's, each token loses the probability of a
+random token.
 `measures/calibration_fitting.py` chooses e and fits the others.
 """
 
@@ -41,7 +41,7 @@ WAYS: tuple[Way, ...] = get_args(Way)
 @dataclass(frozen=True)
 class Calibrator:
     """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, divides the logits by
-    `temperature` T, then changes the log-odds of the best token by a `curve`.
+    `temperature` T; the best token has its log-odds without T, changed by a `curve`, if there is one.
 
     The curve is a list of points, log-odds before and after, joined by lines; beyond its ends the log-odds change as
     before.  See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, a
@@ -59,14 +59,15 @@ class Calibrator:
 
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
         """Calibrated log-probabilities [N,V], from the model's log-probabilities or logits."""
-        scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
+        bare_NV = unsmoothed(log_probs_NV, self.smoothing)
+        scaled_NV = bare_NV / self.temperature
         if self.curve:
-            best_N1 = scaled_NV.argmax(-1)[:, None]
-            own_N1, others_NV = np.take_along_axis(scaled_NV, best_N1, 1), scaled_NV.copy()
-            np.put_along_axis(others_NV, best_N1, -np.inf, 1)
-            rest_N1 = log_sum(others_NV)
-            changed_N1 = rest_N1 + curved(self.curve, own_N1 - rest_N1)
-            np.put_along_axis(scaled_NV, best_N1, np.maximum(changed_N1, others_NV.max(-1, keepdims=True)), 1)
+            best_N1 = bare_NV.argmax(-1)[:, None]
+            own_N1 = np.take_along_axis(bare_NV, best_N1, 1)
+            for others_NV in (bare_NV, scaled_NV):
+                np.put_along_axis(others_NV, best_N1, -np.inf, 1)
+            changed_N1 = log_sum(scaled_NV) + curved(self.curve, own_N1 - log_sum(bare_NV))
+            np.put_along_axis(scaled_NV, best_N1, np.maximum(changed_N1, scaled_NV.max(-1, keepdims=True)), 1)
         return np.asarray(scaled_NV - log_sum(scaled_NV))
 
 

@@ -18,7 +18,7 @@ from seq2see.measures.calibration_fitting import (
     POINTS,
     Forced,
     Hypotheses,
-    TopTokenFit,
+    TokenFit,
     check_sentences,
     compare,
     fit_curve,
@@ -58,7 +58,7 @@ def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temp
     flat_NV = true_NV * temperature
     p_NV = np.exp(flat_NV) / np.exp(flat_NV).sum(-1, keepdims=True)
     model_NV = np.log((1 - smoothing) * p_NV + smoothing / p_NV.shape[1])
-    fit = TopTokenFit(smoothing)
+    fit = TokenFit(smoothing)
     for part in np.array_split(np.arange(len(token_N)), 7):
         fit.add(model_NV[part], token_N[part])
     _, found = fit.best()

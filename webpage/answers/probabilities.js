@@ -10,15 +10,17 @@ const PLAIN = { smoothing: 0, temperature: 1, curve: [] };
 export function chancesOf(scores, calibrator) {
   const { smoothing, temperature, curve } = calibrator ?? PLAIN, V = scores.length, weights = new Float64Array(V);
   const total = logSum(scores), gift = smoothing / V;  // which smoothing gave to each token
-  let sum = 0;
+  let sum = 0, plain = 0, most = 0;
   for (let id = 0; id < V; id++) {
     const own = Math.exp(scores[id] - total);
     const kept = smoothing ? Math.max(own - gift, SMOOTHING_FLOOR * own) : own;
+    plain += kept;
+    most = Math.max(most, kept);
     sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
   }
   if (!curve.length) return { weights, sum };
   const [best, second] = bestOf(weights, 2), rest = sum - weights[best];
-  weights[best] = Math.max(rest * Math.exp(curved(curve, Math.log(weights[best] / rest))), weights[second]);
+  weights[best] = Math.max(rest * Math.exp(curved(curve, Math.log(most / (plain - most)))), weights[second]);
   return { weights, sum: rest + weights[best] };
 }
 
