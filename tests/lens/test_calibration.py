@@ -76,12 +76,14 @@ def test_probabilities_sum_to_1_and_keep_their_order(
     assert (np.diff(ordered_NV) >= 0).all()
     assert np.allclose(Calibrator(smoothing, temperature)(logits_NV + 7), found_NV, atol=1e-3)
     curve = ((-2.0, -3.0), (0.5, -1.0), (3.0, 4.0))  # which alone could change the order
-    exact_NV, best_N = logits_NV.astype(float), found_NV.argmax(-1)
+    exact_NV = logits_NV.astype(float)
+    p_NV = np.exp(Calibrator(smoothing, temperature)(exact_NV))
+    best_N = p_NV.argmax(-1)
     scaled_NV = np.exp(Calibrator(smoothing, temperature, curve)(exact_NV))
     assert np.allclose(scaled_NV.sum(-1), 1, atol=1e-5)
     assert (scaled_NV[range(3), best_N] >= scaled_NV.max(-1) * (1 - 1e-6)).all()
-    odds_N = logit(np.exp(Calibrator(smoothing)(logits_NV).astype(float)).max(-1))
-    for p_V, own_V, best, odds in zip(np.exp(found_NV), scaled_NV, best_N, odds_N, strict=True):
+    odds_N = logit(np.exp(Calibrator(smoothing)(exact_NV)).max(-1))
+    for p_V, own_V, best, odds in zip(p_NV, scaled_NV, best_N, odds_N, strict=True):
         if p_V[best] < 0.999:
             others = np.arange(len(p_V)) != best
             least = p_V[others].max() / p_V[others].sum()
