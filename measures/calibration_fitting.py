@@ -245,7 +245,7 @@ def log_odds(share: np.ndarray) -> np.ndarray:
 def fit_curve(confidence_N: np.ndarray, right_N: np.ndarray) -> tuple[tuple[float, float], ...]:
     """The curve from the log-odds of confidences to those of the share that is right: a point for each of at most
     POINTS groups of equal size.  Equal confidences are in one group."""
-    confidence_N = np.clip(confidence_N.round(6), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    confidence_N = np.clip(confidence_N, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     count = min(max(len(confidence_N) // LEAST_AT_A_POINT, 1), POINTS)
     edges = np.unique(np.quantile(confidence_N, np.linspace(0, 1, count + 1)))
     group_N = np.searchsorted(edges[1:-1], confidence_N, side="right")

@@ -99,7 +99,7 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
 
 @contextmanager
 def deaths_explained(others: ProcessContext) -> Iterator[None]:
-    """Inside, one line says what happened where another process has ended, of which gloo knows a lost connection."""
+    """Inside, one line says what happened where another process has ended: gloo knows only a lost connection."""
     try:
         try:
             yield

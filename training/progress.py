@@ -44,7 +44,7 @@ def report(line: str) -> None:
 
 
 class Progress:
-    """Of `total` lines or texts, `done` of which were there before.
+    """`total` lines or texts; `done` of them were there before.
 
     On a terminal one line is kept up to date; a log gets a line every half minute.  What takes less time, or less than
     `after` seconds, is not reported.

@@ -262,7 +262,7 @@ def read_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line.
 
     A byte that is not UTF-8 becomes a lone surrogate (PEP 383), and its pair a fault.  A line that is far too long is a
-    fault, of which a part at a time is in memory: a small gzip may hold gigabytes.
+    fault, and only a part of it is in memory at a time: a small gzip may hold gigabytes.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     try:

@@ -3,8 +3,8 @@
 import { logSum, recorder, together } from "../model/network.js";
 import { splitWords, tokenSpans, unitsOf } from "../model/words.js";
 
-// Of a model, a pair of languages, the source as the model reads it and the tokens of its translation, of which the
-// first `given` were forced.
+// Of a model, a pair of languages, the source as the model reads it and the tokens of its translation; the first `given`
+// of them were forced.
 export class Forced {
   constructor(model, [from, to], text, ids, given, hooks = {}) {
     const { network } = model, tokenizer = model.tokenizerOf([from, to]), sourceIds = tokenizer.encode(text).ids;

@@ -55,7 +55,7 @@ const HEADINGS = {
   left: (n) => n > 1 ? `${count(n)} texts are not translated` : "1 text is not translated",
 };
 
-// The texts of a kind, of which the server sends the first ones.
+// The texts of a kind; the server sends the first ones alone.
 function group(kind, n, some, target) {
   if (!n) return "";
   const line = ({ place, text, translation, doubtful, left }) => html`<li>${place && html`<span class="fine">${place}
