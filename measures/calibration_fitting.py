@@ -4,13 +4,14 @@ trained on.
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
 reference's (Müller et al.  2019).  `held_out_pairs.py` says which pairs are fitted on, and which are measured on.
 
-A temperature is fitted to the model's own probabilities, to those with label smoothing undone (its e is known from the
-run's settings), and to those with smoothing of 1 undone: a network's smoothing is uneven, and what it leaves on
-thousands of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
+Three sets are fitted: the model's own probabilities, those with label smoothing undone (its e is known from the run's
+settings), and those with smoothing of 1 undone, since a network's smoothing is uneven, and what it leaves on thousands
+of unlikely tokens is confidence that its best token lacks.  No one temperature holds where the model is sure
 and where it is not, so the confidence follows a curve instead: ordered by confidence, the tokens are cut into groups of
 equal size, and each group is a point, from the log-odds of its mean confidence to those of its share that is right
-(histogram binning, Zadrozny and Elkan 2001, with lines between).  The fit with the least cross-entropy of confidence
-and "right" is used.  Each language has its own, as a model is not equally sure of itself in all.
+(histogram binning, Zadrozny and Elkan 2001, with lines between).  The temperature then shapes the other tokens; it is
+fitted where one of them is the reference's.  The fit with the least cross-entropy of confidence and "right" is used.
+Each language has its own, as a model is not equally sure of itself in all.
 
 For a whole translation the useful number is the chance that a reference reads exactly the same.  The product over
 its tokens is not that: many sentences have several good translations, and the beam chooses what the model overrates or
@@ -74,6 +75,7 @@ WEIGHT_DECAY = 1e-6  # keeps the fit finite where probability separates right fr
 LEAST = 500  # tokens to fit on, and to measure on in each language; one with fewer is not calibrated
 POINTS = 10  # of a curve, at most
 LEAST_AT_A_POINT = 500  # tokens
+LEAST_WRONG = 100  # tokens to fit a temperature on
 LEAST_PROBABILITY = 1e-6  # a token cannot cost more, be it as certain as float32 has it
 
 
@@ -202,8 +204,8 @@ def _measured(
 
 
 class TokenFit:
-    """The calibrator after undoing smoothing, for tokens that come in batches: the temperature that makes the actual
-    tokens likeliest (Guo et al. 2017), and the curve of the most probable token's confidence."""
+    """The calibrator after undoing smoothing, for tokens that come in batches: the curve of the most probable token's
+    confidence and, where it is not the actual one, the temperature that makes the actual one likeliest."""
 
     def __init__(self, smoothing: float):
         self.smoothing = smoothing
@@ -214,20 +216,21 @@ class TokenFit:
         """Add the model's log-probabilities or logits, and the actual tokens."""
         bare_NV = unsmoothed(log_probs_NV, self.smoothing)
         bare_NV -= bare_NV.max(-1, keepdims=True)
-        own_N = bare_NV[np.arange(len(token_N)), token_N]
+        own_N, right_N = bare_NV[np.arange(len(token_N)), token_N], log_probs_NV.argmax(-1) == token_N
         for g, inverse in enumerate(INVERSE):
-            sum_N = np.exp(bare_NV * inverse).sum(-1, dtype=np.float64)
-            self.loss_G[g] += (np.log(sum_N) - inverse * own_N).sum()
+            sum_N, weight_N = np.exp(bare_NV * inverse).sum(-1, dtype=np.float64), np.exp(inverse * own_N)
+            self.loss_G[g] += np.log(np.maximum(sum_N - 1, weight_N) / weight_N)[~right_N].sum()  # 1: of the best token
             if inverse == 1:
                 self.confidences.append(1 / sum_N)
-        self.rights.append(log_probs_NV.argmax(-1) == token_N)
+        self.rights.append(right_N)
 
     def best(self) -> tuple[float, Calibrator]:
         """The cross-entropy of calibrated confidence and "right", and the calibrator."""
         confidence_N, right_N = np.concatenate(self.confidences), np.concatenate(self.rights)
         curve = fit_curve(confidence_N, right_N)
         shown_N = 1 / (1 + np.exp(-curved(curve, log_odds(confidence_N))))
-        temperature = 1 / float(INVERSE[self.loss_G.argmin()])
+        enough = np.count_nonzero(~right_N) >= LEAST_WRONG
+        temperature = 1 / float(INVERSE[self.loss_G.argmin()]) if enough else 1.0
         return float(cross_entropy(shown_N, right_N)), Calibrator(self.smoothing, temperature, curve)
 
 
@@ -244,11 +247,11 @@ def log_odds(share: np.ndarray) -> np.ndarray:
 
 def fit_curve(confidence_N: np.ndarray, right_N: np.ndarray) -> tuple[tuple[float, float], ...]:
     """The curve from the log-odds of confidences to those of the share that is right: a point for each of at most
-    POINTS groups of equal size.  Equal confidences are in one group."""
+    POINTS groups of equal size.  Equal confidences are in one group; no point is lower than the one before."""
     confidence_N = np.clip(confidence_N, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     count = min(max(len(confidence_N) // LEAST_AT_A_POINT, 1), POINTS)
-    edges = np.unique(np.quantile(confidence_N, np.linspace(0, 1, count + 1)))
-    group_N = np.searchsorted(edges[1:-1], confidence_N, side="right")
+    starts = np.unique(np.quantile(confidence_N, np.arange(1, count) / count, method="higher"))
+    group_N = np.searchsorted(starts[starts > confidence_N.min()], confidence_N, side="right")
     size_P = np.bincount(group_N)
     before_P = log_odds(np.bincount(group_N, confidence_N) / size_P)
     after_P = np.maximum.accumulate(log_odds((np.bincount(group_N, right_N) + 0.5) / (size_P + 1)))

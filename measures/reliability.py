@@ -33,7 +33,8 @@ PICTURE = "reliability.png"  # beside the run
 CARD = """\
 ECE is the expected calibration error of the model's first choice at each step, given the reference up to that step. It
 is the mean difference between the confidence of the first choice and the share of first choices that equal the
-reference token, over 15 bins of equal size. Parentheses: 95 % intervals.
+reference token, over 15 bins of equal size. Parentheses: 95 % intervals; resampling
+raises the error a little, so an interval may begin above it.
 
 These pairs were not used for fitting: {measured_on}. Seq2See shows probabilities that are calibrated with
 `calibration.json`. `generate` returns the model's own probabilities.
@@ -217,5 +218,5 @@ def _bands(bands: Sequence[Band]) -> list[str]:
 def _described(calibrator: Calibrator) -> str:
     parts = [f"label smoothing {calibrator.smoothing:g} removed"] if calibrator.smoothing else []
     parts += [f"temperature {calibrator.temperature:.3f}"] if calibrator.temperature != 1 else []
-    parts += [f"{len(calibrator.curve)}-point curve of the log-odds"] if calibrator.curve else []
+    parts += [f"{len(calibrator.curve)}-point curve"] if calibrator.curve else []
     return ", ".join(parts) or "the model's own"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,7 +29,7 @@ from .progress import report
 from .starting import Prepared
 from .trainer import Seq2SeeTrainer
 
-COPIED = 3  # pairs
+COPIED = 5  # pairs
 
 
 def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig) -> None:
@@ -93,21 +94,26 @@ def write_what_was_seen(folder: Path, prepared: Prepared, trainer: Seq2SeeTraine
 def seen_words(pairs: Iterable[Pair], *, start: Path | None = None) -> dict[str, list[str]]:
     """For each language the casefolded words of these pairs: what the model can be expected to know.
 
-    A word that both sides of a pair have, such as a name, counts from COPIED pairs on: it is copied, and data whose
-    names vary have many that are no words.  With the words of `start`, the run that training began from.
+    A word that both sides of a pair have, such as a name, also before *'s*, counts from COPIED pairs on: it is copied,
+    and data whose names vary have many that are no words.  With the words of `start`, the run that training began from.
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for pair in pairs:
         sides = [({word.text.casefold() for word in split_words(text, language=language)}, language)
                  for text, language in pair.texts]
-        copied = {word for word in sides[0][0] & sides[1][0] if any(map(str.isalpha, word))}
+        copied = set.intersection(*({bare(word) for word in side if any(map(str.isalpha, word))} for side, _ in sides))
         for side, language in sides:
-            counts[language].update({word: 1 if word in copied else COPIED for word in side})
+            counts[language].update({word: 1 if bare(word) in copied else COPIED for word in side})
     words = {language: {word for word, count in found.items() if count >= COPIED} for language, found in counts.items()}
     if start and (known := find_record(start, "seen_words.json")):
         for language, items in json.loads(known.read_text("utf-8")).items():
             words.setdefault(language, set()).update(items)
     return {language: sorted(items) for language, items in sorted(words.items())}
+
+
+def bare(word: str) -> str:
+    """A word without *'s*, *'ll* and the like."""
+    return re.split("['’]", word, maxsplit=1)[0]
 
 
 def source_limits(dataset: JoinedPairs, *, start: Path | None = None) -> dict[str, int]:

@@ -6,7 +6,7 @@ corrected, in this order:
 
     u  =  max(p - e / V, SMOOTHING_FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
-    logit c  =  f(logit max u / sum of u)    the confidence, by a curve; the others share the rest as in p'
+    logit c  =  f(logit (max u / sum of u))  the confidence, by a curve; the others share the rest as in p'
 
 Without a curve the confidence is max p'.  The order of the tokens stays: c is at least what the second token gets.  The
 smoothing of a network is not quite even.  With e = 1 instead of the training's, each token loses the probability of a
@@ -40,12 +40,12 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e, divides the logits by
-    `temperature` T; the best token has its log-odds without T, changed by a `curve`, if there is one.
+    """Calibrates the probabilities of each step: removes the effect of label `smoothing` e and divides the logits by
+    `temperature` T.  With a `curve`, the best token has its log-odds without T, changed by the curve.
 
-    The curve is a list of points, log-odds before and after, joined by lines; beyond its ends the log-odds change as
-    before.  See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, a
-    temperature that is not above 0, or a curve that does not rise.
+    The curve is a list of points (log-odds, calibrated log-odds), joined by lines; beyond an end the log-odds shift by
+    as much as there.  See Szegedy et al. 2016 and Guo et al. 2017.  Raises ValueError for a smoothing outside 0 to 1, a
+    temperature that is not above 0, or a curve whose points are not in order or which falls.
     """
 
     smoothing: float = 0.0

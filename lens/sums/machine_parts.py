@@ -15,7 +15,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from seq2see.rules import MOST_ROWS, NEURONS, TOKENS_ON
-from ...tokenizer.words import token_names
+from ...tokenizer.words import special_token_ids, token_names
 from ..data.trace_data import TraceData
 from ..show.wording import TAG, labels, special_label
 from .residual_stream import FEED_FORWARD, ForcedPass, StreamBlock, bias_of
@@ -204,7 +204,7 @@ def _most_active(activation_N: torch.Tensor) -> torch.Tensor:
 
 def _raised(tokenizer: PreTrainedTokenizerBase, logit_V: torch.Tensor) -> tuple[str, ...]:
     """The texts of the tokens whose logits rise most, without special ones."""
-    best, special, found = logit_V.argsort(descending=True).tolist(), set(tokenizer.all_special_ids), list[str]()
+    best, special, found = logit_V.argsort(descending=True).tolist(), special_token_ids(tokenizer), list[str]()
     for start in range(0, len(best), SEARCHED):
         ids = [id for id in best[start:start + SEARCHED] if id not in special]
         for name, text in zip(token_names(tokenizer, ids), texts_of(tokenizer, ids), strict=True):

@@ -234,8 +234,9 @@ class OneTrace(BaseModel):
         description="log-probability of each step's token, in nats; `entropies` has the entropy of each step")
     top: list[list[dict[str, Any]]] = Field(description="the 20 best tokens of each step: id, text and log_prob")
     calibrated: dict[str, Any] | None = Field(
-        description="the calibrated values: the `smoothing`, `temperature` and `curve` used, log_probs, entropies, "
-        "and the log_probs of the tokens in `top`; null: the model has no calibration")
+        description="the calibrated values: the `smoothing`, `temperature` and `curve` (points of log-odds before "
+        "and after) used, log_probs, entropies, and the log_probs of the tokens in `top`; null: the model has no "
+        "calibration")
     given: int = Field(description="number of forced tokens at the start (a language tag, the prefix)")
     labels: dict[str, list[str]] = Field(description="display text of the tokens in source, target and inputs")
     words: dict[str, list[dict[str, Any]]] = Field(

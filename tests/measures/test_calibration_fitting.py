@@ -87,6 +87,8 @@ def test_a_curve_of_few_or_equal_confidences_has_few_points() -> None:
     assert (before, after) == (0, pytest.approx(math.log(3), abs=0.01))
     sure = fit_curve(np.repeat([0.0, 1.0], 600), np.repeat([False, True], 600))
     assert np.isfinite(sure).all() and sure[0][1] < -6 and sure[1][1] > 6
+    tied = fit_curve(np.repeat([0.2, 0.5, 0.9, 0.95], [3000, 3000, 3000, 999]), np.arange(9_999) % 3 > 0)
+    assert np.isfinite(tied).all() and Calibrator(curve=tied).curve == tied
     near = fit_curve(1 - np.logspace(-3, -12, 5_000), np.ones(5_000, bool))
     assert len(near) > 1 and Calibrator(curve=near).curve == near
     falls = fit_curve(np.linspace(0.2, 0.9, 1_200), right_N[::-1] | (np.arange(1_200) < 600))

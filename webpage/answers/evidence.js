@@ -99,7 +99,7 @@ class Beginning {
 
   isContinuedBy(id) {
     const { forced: { tokenizer, languages: [, to] }, before, ids } = this, all = [...before, ...ids];
-    const isMark = !ids.some((one) => tokenizer.special.has(one))
+    const isMark = !ids.some((one) => one === tokenizer.unknown || tokenizer.special.has(one))
       && tokenizer.decode(all) === tokenizer.decode(before);  // of a capital, alone
     return isMark || goesOn(tokenizer, all, id, to);
   }

@@ -8,20 +8,27 @@ const PLAIN = { smoothing: 0, temperature: 1, curve: [] };
 
 // The chances of one step from its scores [V]: `weights` [V] in proportion to them, and their `sum`.
 export function chancesOf(scores, calibrator) {
-  const { smoothing, temperature, curve } = calibrator ?? PLAIN, V = scores.length, weights = new Float64Array(V);
+  const { smoothing, temperature, curve } = calibrator ?? PLAIN, V = scores.length;
+  const kept = new Float64Array(V), weights = new Float64Array(V);
   const total = logSum(scores), gift = smoothing / V;  // which smoothing gave to each token
-  let sum = 0, plain = 0, most = 0;
+  let sum = 0;
   for (let id = 0; id < V; id++) {
     const own = Math.exp(scores[id] - total);
-    const kept = smoothing ? Math.max(own - gift, SMOOTHING_FLOOR * own) : own;
-    plain += kept;
-    most = Math.max(most, kept);
-    sum += weights[id] = temperature === 1 ? kept : Math.exp(Math.log(kept) / temperature);  // a power is slower
+    kept[id] = smoothing ? Math.max(own - gift, SMOOTHING_FLOOR * own) : own;
+    sum += weights[id] = temperature === 1 ? kept[id] : Math.exp(Math.log(kept[id]) / temperature);  // a power is slower
   }
   if (!curve.length) return { weights, sum };
-  const [best, second] = bestOf(weights, 2), rest = sum - weights[best];
-  weights[best] = Math.max(rest * Math.exp(curved(curve, Math.log(most / (plain - most)))), weights[second]);
+  const [best, second] = bestOf(weights, 2), rest = sumOfOthers(weights, best);
+  const odds = curved(curve, Math.log(kept[best] / sumOfOthers(kept, best)));
+  weights[best] = Math.max(rest * Math.exp(odds), weights[second]);
   return { weights, sum: rest + weights[best] };
+}
+
+// Without that of `id`; a difference would lose the others where P rounds to 1.
+function sumOfOthers(weights, id) {
+  let others = 0;
+  for (let i = 0; i < weights.length; i++) if (i !== id) others += weights[i];
+  return others;
 }
 
 // The log-odds of the best token, changed by the curve.
@@ -32,12 +39,7 @@ function curved(curve, odds) {
 }
 
 export const logChance = ({ weights, sum }, id) => Math.max(IMPOSSIBLE, Math.log(weights[id] / sum));
-// ln(P / (1 - P)): exact where P rounds to 1, for the others are summed.
-function logOdds({ weights }, id) {
-  let others = 0;
-  for (let i = 0; i < weights.length; i++) if (i !== id) others += weights[i];
-  return Math.log(weights[id]) - Math.log(others);
-}
+const logOdds = ({ weights }, id) => Math.log(weights[id]) - Math.log(sumOfOthers(weights, id));  // ln(P / (1 - P))
 
 export const entropyOf = ({ weights, sum }) =>
   -weights.reduce((total, one) => one ? total + one / sum * Math.log(one / sum) : total, 0);
