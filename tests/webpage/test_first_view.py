@@ -37,7 +37,8 @@ def test_the_first_view_is_the_packaged_model_s_own():
         again = json.loads(thread.submit(asyncio.run, look_reply(service, body, Caller("test"))).result())
     service.close()
     [old], [new] = first["reply"]["traces"], again["traces"]
-    assert old["target_text"] == new["target_text"]
+    assert old["target_text"] == new["target_text"] and old.keys() == new.keys()
+    assert old["calibrated"].keys() == new["calibrated"].keys()
     for one, other in zip(old["evidence"]["heads"], new["evidence"]["heads"], strict=True):
         assert one["log_odds"] == pytest.approx(other["log_odds"], abs=1e-2) and one["instead"] == other["instead"]
     assert first["reply"]["measured"] == again["measured"]
