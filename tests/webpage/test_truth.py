@@ -74,7 +74,7 @@ EVERYDAY = [
         "We walked along the beach.", "The answer surprised everybody.",
     )),
 ]
-PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 8))]  # of the sentences
+PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 12))]  # of the sentences
 NAMED = {"start", "end"}
 ENDS = "the translation ends"
 SAYING = (".needed", ".say", ".lead", ".did td > span", ".offer p", ".cand > *", ".story > *", ".badge.plain",
@@ -185,7 +185,7 @@ class Case:
 
     def writes(self, unit, said, text=None, off=None):
         """Whether, at this word, the model would write what is said, and another word than it wrote."""
-        steps = [*unit["pieces"], unit["pieces"][-1] + 1]  # after its last token it may go on
+        said, steps = said.strip("“”"), [*unit["pieces"], unit["pieces"][-1] + 1]  # after its last token it may go on
         best = {step: self.step(step, text=text, off=off)[1] for step in steps if step < len(self.target)}
         step = next((step for step in best if best[step] != self.target[step]), None)
         if step is None or said.casefold() == unit["text"].casefold():
@@ -297,7 +297,7 @@ class Page:
         assert self.matters(off=self.head_shown, slack=0.003 if does else -0.003) == does, said
         change = {"off": self.head_shown}
         if found := re.search(r"with it off, the model writes (.+)\.$", said):
-            return self.case.writes(self.unit, found[1].strip("“”"), **change)
+            return self.case.writes(self.unit, found[1], **change)
         if said.endswith(f"with it off, {ENDS}."):
             return self.case.writes(self.unit, ENDS, **change)
         return self.moved(said, self.head_shown)
@@ -608,8 +608,8 @@ def read_some(draw, subject, part):
 @pytest.mark.parametrize("part", PARTS)
 def test_every_sentence_about_stories_is_true(draw, storybook, part):
     met = read_some(draw, storybook, part)
-    assert {"row", "head", "this-head", "candidate", "rest", "head-off-here", "looked", "source-share"} <= set(met), met
-    assert part or {"antecedent", "twin", "word-flips", "auc"} <= set(met), met
+    assert {"row", "head", "candidate", "rest", "head-off-here", "looked"} <= set(met), met
+    assert part or {"this-head", "source-share", "antecedent", "twin", "word-flips", "auc"} <= set(met), met
 
 
 @pytest.mark.long
@@ -626,9 +626,8 @@ def test_every_sentence_of_a_page_with_the_model_inside_is_true(open_tab, file, 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_sentence_about_everyday_texts_is_true(draw, everyday, part):
     met = read_some(draw, everyday, part)
-    assert {"row", "head", "candidate", "other-head", "head-off-here"} <= set(met), met
-    assert {"word-moves", "word-flips"} & set(met), met
-    assert "antecedent" not in met, "no head of this model was found to look for it"
+    assert {"row", "head", "candidate", "head-off-here"} <= set(met), met
+    assert part or {"other-head", "word-flips"} <= set(met), met
 
 
 def test_what_the_pronoun_is_treated_as_is_said_of_all_six(draw, storybook):
