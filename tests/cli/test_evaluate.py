@@ -44,7 +44,7 @@ def evaluated(capsys, *arguments: object) -> dict:
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("engine", "count"), [("auto", 10), ("torch", 4)])
 def test_the_scores_are_those_of_what_translate_writes(tmp_path, capsys, monkeypatch, engine, count):
-    """Of passages, with the packaged model; the model alone (`--raw`) loses sentences, and the record says which."""
+    """Of passages, with the packaged model; the model alone (`--raw`) has other scores, and the record says which."""
     passages = PASSAGES[-count:]
     table = table_of(tmp_path / "passages.tsv", passages)
     lines = "".join(f"{source}\n" for source, _ in passages).encode()
@@ -54,7 +54,7 @@ def test_the_scores_are_those_of_what_translate_writes(tmp_path, capsys, monkeyp
     expected = score(written, [target for _, target in passages]).to_dict()
     found, raw = (evaluated(capsys, "everyday", "--data", table, "--engine", engine, *how) for how in ((), ["--raw"]))
     assert {key: found[key] for key in expected} == expected
-    assert raw["bleu"] < found["bleu"] - 1
+    assert raw["bleu"] <= found["bleu"] and raw["chrf"] != found["chrf"]
     used = {"auto": ("ctranslate2", "int8"), "torch": ("torch", "float32")}[engine]
     for name, row in ("translate", found), ("raw", raw):
         assert (row["pipeline"], row["engine"], row["precision"]) == (name, *used)
