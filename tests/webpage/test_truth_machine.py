@@ -72,7 +72,7 @@ class Step:
         self.rival = next(id for id in self.logits.argsort(descending=True).tolist() if not self.is_same(id))
         self.margin = float(self.logits[self.chosen] - self.logits[self.rival])
         self.logit = float(self.logits[self.chosen] - self.logits.mean())
-        self.word, self.runner = self.quoted(self.chosen), self.quoted(self.rival)
+        self.word, self.runner = self.quoted(self.chosen, target[step - 1]), self.quoted(self.rival)
         self.leads = f"The lead of {self.word} over {self.runner}"
         self.lead, self.english, self.into = f"the lead of {self.word} over {self.runner}", "English", LANGUAGES[to]
         self.own_parts = self.machine.parts(self.machine.direction(self.chosen))
@@ -86,8 +86,8 @@ class Step:
         found = []
         for step, id in enumerate(target):
             name, before = (self.net.tokenizer.id_to_token(one) for one in (id, target[step - 1]))
-            inside = step > 0 and name[:1].isalnum() and before[-1:].isalnum()
-            if inside:
+            inside = name[:1].isalnum() and (before[-1:].isalnum() or before == "-")
+            if step > 0 and (inside or before == "⇧"):
                 found[-1].append(step)
             else:
                 found.append([step])
@@ -120,14 +120,16 @@ class Step:
         tag = re.fullmatch(r"<2(\w+)>", name)
         return f"to {LANGUAGES[tag[1]]}" if tag else {"</s>": "end"}.get(name, name.strip("▁ ") or "▁")
 
-    def quoted(self, id):
+    def quoted(self, id, before=None):
         text = self.bare(id)
+        if before is not None and self.net.tokenizer.id_to_token(before) == "⇧":
+            text = text[:1].upper() + text[1:]
         return text if any(char.isalnum() for char in text) else f"“{text}”"
 
     def names(self, side):
         if side == "source":
-            return [self.quoted(id) for id in self.source]
-        return ["start", *(self.quoted(id) for id in self.inputs[1:self.step + 1])]
+            return [*map(self.quoted, self.source, [None, *self.source])]
+        return ["start", *map(self.quoted, self.inputs[1:self.step + 1], self.inputs)]
 
     def places(self, said, side):
         """The positions of a side that are called so."""
@@ -386,6 +388,15 @@ class Sentences(Step):
         after, before = self.read(effect, "{lead} is {N} instead of {N}.")
         return near(after, self.without("feed_forward", layer, 0)) and near(before, self.margin)
 
+    def say_fold(self, said):
+        first, last, figure = self.read(
+            re.sub(r"^Layer (\d+) adds only (.+), and is", r"Layers \1 to \1 add only \2, and are", said),
+            "Layers {D} to {D} add only {N} to {goal}, and are folded. Select to unfold.")
+        layers = range(int(first) - 1, int(last))
+        encoder = self.parts["encoder"]
+        return near(figure, sum(encoder["attention_rows"][one].sum() + encoder["feed_forward"][one].sum()
+                                for one in layers), by=SHIFT)
+
     def looking(self, said):
         kind, side, what = ("decoder", "inputs", "back at {into}") if "looking back" in said else (
             "cross", "source", "at {english}")
@@ -602,7 +613,7 @@ class Sentences(Step):
 
 TRANSLATION = """() => {
   const group = document.querySelector(".machine [aria-label='Choose a word of the translation']").cloneNode(true);
-  group.querySelector(".m-word:last-of-type").remove();  // its end
+  group.querySelectorAll(".m-word i").forEach((name) => name.remove());  // of tokens without text, as its end
   return [group.textContent.trim(), document.querySelectorAll("[data-do=machine_word]").length];
 }"""
 

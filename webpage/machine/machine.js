@@ -50,10 +50,13 @@ function waiting(find, state, settings) {
   for (const name of [".m-stage", ".m-way", ".m-over"]) paint(find(name), "");
 }
 
-// The token that is followed: the one chosen here, else that of See; never one that was given.
+// The token that is followed: the one chosen here, else that of See, and of its word the first one with text; never one
+// that was given.
 function stepOf({ machine: { step }, word }, trace) {
   const { given, target } = trace.record, isStep = (i) => i !== null && i >= given && i < target.length;
-  return [step, word, trace.first].find(isStep) ?? Math.min(given, target.length - 1);
+  if (isStep(step)) return step;
+  const found = [word, trace.first].find(isStep) ?? Math.min(given, target.length - 1);
+  return trace.unitAt("target", found).pieces.find((i) => i >= found && target[i].end > target[i].start) ?? found;
 }
 
 // --- the sentence and its translation
@@ -79,7 +82,8 @@ function sourceText(trace, f) {
     html`<span class="m-mark" ${marks(value(one), "blue")}>${text}</span>`);
 }
 
-// Every token that was written is a button; those of one word stand together, underlined.
+// Every token that was written is a button; those of one word stand together, underlined.  One without text, such as a
+// mark for a capital, stands where it was written.
 function targetText(trace, f, step) {
   const { target, given } = trace.record, at = (n) => trace.codeUnit("target", n);
   const written = target.map((one, i) => ({ i, special: one.special, start: at(one.start), end: at(one.end) }))
@@ -88,17 +92,17 @@ function targetText(trace, f, step) {
     const back = f && i < step ? f.inputs[i + 1] : 0, several = trace.unitAt("target", i).pieces.length > 1;
     return html`<button class="m-word ${several && "several"}" data-do="machine_word" data-value="${i}"
       data-rove="words" data-k="word-${i}" tabindex="${i === step ? 0 : -1}" aria-pressed="${i === step}"
-      ${marks(back, "green")}>${text}</button>`;
+      ${marks(back, "green")}>${text || html`<i>${trace.label(target[i], "target", i)}</i>`}</button>`;
   };
   let end = 0;
   const apart = written.filter((one) => {
-    const isApart = !one.special && one.start >= end && one.end > one.start;
+    const isApart = !one.special && one.start >= end;
     if (isApart) end = one.end;
     return isApart;
   });
   const rest = written.filter((one) => !apart.includes(one));
   return html`${stretches(trace.target, apart, button)}${rest.map((one) =>
-    html` ${button(html`<i>${trace.label(target[one.i], "target", one.i)}</i>`, one)}`)}`;
+    html` ${button("", one)}`)}`;
 }
 
 // --- the stage
