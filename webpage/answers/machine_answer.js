@@ -5,8 +5,9 @@
 //
 // The last state is a sum: the embedding, and what each block added.  So with the last norm frozen the logit is the sum
 // of what they add along one direction [D], the output weights carried back through that norm (direct attribution).
-// Where a norm stands after each block, as in Marian, every norm from a block on is frozen.  A head's part splits by the positions that it mixes.  What cross-attention takes from a source position is a state of
-// the encoder, again a sum, of which the parts are found in the same way: attention and norms are frozen.
+// Where a norm stands after each block, as in Marian, every norm from a block on
+// is frozen.  A head's part splits by the positions that it mixes.  What cross-attention takes from a source position is
+// a state of the encoder.  This is a sum too, and its parts are found in the same way: attention and norms are frozen.
 //
 // `without` is an effect instead: the margin when a head, or a feed-forward block of the decoder, gives its mean.
 // Matrices are those of the pass, in float32; what is summed over them is in float64.

@@ -19,7 +19,7 @@ function losses(lesson) {
 const placeOf = ({ at }, steps) => Math.min(at, steps.length - 1);
 
 export const overfitting = {
-  lead: html`A model can learn a few sentences by heart. It then no longer learns the language, only these sentences. To notice
+  lead: html`A model can memorise a few sentences. It then no longer learns the language, only these sentences. To notice
     this, compare two losses: on the sentences that it is trained on, and on unseen sentences.`,
   start: { at: 0 },
   needs: () => [],

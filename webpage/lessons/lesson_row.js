@@ -41,7 +41,7 @@ const placed = () => isNarrow()
   : { label: 88, products: [96, 340], score: [352, 470], share: [492, 592], last: [682, 760], row: 23,
     top: 62 };
 
-// `words` are those of all rows, of which `shown` are drawn; `asker` is the one that looks, `pair` the one whose key is
+// `words` are those of all rows; `shown` of them are drawn.  `asker` is the one that looks, `pair` the one whose key is
 // shown.  `step` is that of the formula; `count`, `divisor` and `masked` as in `sharesOf`; `head` names the scores,
 // which are divided where `isDivided`.  `last` is one more column: { head, draw(i, shares, place), foot(shares,
 // place) }, where a place is { x, y, width, height }.
